@@ -1,0 +1,18 @@
+#pragma once
+// The gang step: what one scheduling pass would do, as a plan that decide takes whole or not at all (StalePlan).
+// Pure and deterministic: same state, same plan, on any machine (SCHEDULING.md). No pass writes an event about a group
+// that it leaves pending.
+
+#include "events/commands.h"
+#include "statemachine/state.h"
+
+namespace lockstep {
+
+struct ScheduleOptions {
+  std::uint32_t actions_max{100'000};  // a bound on one plan; the next pass goes on
+};
+
+// Empty actions: nothing can be placed.
+[[nodiscard]] Plan plan(const State& state, const ScheduleOptions& options = {});
+
+}  // namespace lockstep

@@ -1,0 +1,63 @@
+#pragma once
+// Does this group fit, and where: the joint placement of all its roles at once. Pure and deterministic; exact where the
+// group is small, and never a greedy choice that makes the group itself impossible when a placement exists in the
+// domain considered. Used by decide (NeverFits), explain and the scheduler, which adds order, reservation and
+// preemption on top.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "events/events.h"
+#include "statemachine/state.h"
+
+namespace lockstep {
+
+// Which capacity counts.
+enum class Capacity : std::uint8_t {
+  Free,   // of usable hosts, less what is held
+  Up,     // of usable hosts, as if nobody held anything
+  All,    // of every host, also down or drained, as if nobody held anything
+};
+
+enum class Require : std::uint8_t { AsSaid, Nothing };  // Nothing: as if no domain were required
+
+// Members of one role to find hosts for.
+struct RoleDemand {
+  RoleIndex role{};
+  std::vector<std::uint32_t> indexes{};  // ascending
+  std::uint32_t spares{};
+};
+
+// What is missing: the first role in manifest order that does not fit after those before it, the counter by which the
+// fewest of its members fit, host by host, and that counter's numbers.
+struct Shortage {
+  RoleIndex role{kNoRole};
+  std::string resource{};  // empty: no host matches `select`, or the domains are too small
+  std::int64_t needed{};
+  std::int64_t free{};
+};
+
+struct Fit {
+  bool fits{false};
+  std::string domain{};  // of the required level; "/" where none is required
+  std::vector<MemberPlacement> members{};  // by role, then index
+  std::vector<SparePlacement> spares{};
+  Shortage shortage{};  // when it does not fit
+};
+
+// `inside`: a promised domain to stay in ("/" or empty: the whole cluster); with it the group's own required level is
+// already decided. The demand of a whole group is whole_demand().
+[[nodiscard]] Fit fit(const State& state, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
+                      Capacity capacity, Require require = Require::AsSaid, std::string_view inside = {});
+
+// Every member that the next attempt of `group` wants, spares included: all wanted ones, except those that have
+// succeeded and stay so (resume: unfinished). `at_min`: only `min` of each role (placement.partial).
+[[nodiscard]] std::vector<RoleDemand> whole_demand(const Group& group, bool at_min = false);
+
+// True when the group could run on this cluster at all: every host up and empty, its mins with `partial`.
+[[nodiscard]] Fit could_ever_fit(const State& state, const Group& group);
+// The same for a spec that is not yet a group (define).
+[[nodiscard]] Fit could_ever_fit(const State& state, const GroupSpec& spec);
+
+}  // namespace lockstep
