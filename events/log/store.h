@@ -1,0 +1,37 @@
+#pragma once
+// A store directory: log/ (LMDB), snapshots/, archive/, store.json. init_store() makes one under a temporary name and
+// renames it, so a crash leaves either a store or none. open_store() never creates: a missing store is NotAStore.
+//
+// One writer: an OFD lock on log/writer.lock, which holds the owner's pid, start time and pid namespace for messages.
+// Read-only opens take no lock and never write, so they work beside a live controller and on a read-only copy.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "events/log/log.h"
+
+namespace lockstep {
+
+inline constexpr std::uint32_t kStoreFormat = 1;
+inline constexpr std::size_t kLogMapBytes = std::size_t{64} << 30U;  // sparse; LOCKSTEP_MAP_BYTES overrides it
+
+enum class OpenMode { Write, ReadOnly };
+
+struct Store {
+  std::filesystem::path directory{};
+  std::string id{};  // 32 hex digits
+  std::unique_ptr<Log> log{};
+  [[nodiscard]] std::filesystem::path snapshots() const { return directory / "snapshots"; }
+};
+
+// `directory` must not exist or be empty. Errors: Usage (something is there), DiskFull, NetworkFilesystem.
+[[nodiscard]] Result<void> init_store(const std::filesystem::path& directory);
+
+// Errors: NotAStore, NewerFormat, Damaged, Locked (names the pid), NetworkFilesystem, DiskFull, StorageFailed.
+[[nodiscard]] Result<Store> open_store(const std::filesystem::path& directory, OpenMode mode);
+
+// The pid that holds the writer's lock now; 0 = nobody.
+[[nodiscard]] Result<int> store_owner(const std::filesystem::path& directory);
+
+}  // namespace lockstep
