@@ -46,6 +46,10 @@ struct Head {
 // `events` have consecutive seqs, the first being head.seq + 1.
 [[nodiscard]] std::vector<std::byte> encode_record(const Head& head, Epoch epoch, std::span<const Event> events);
 
+// Fills the header of `record`: kRecordHeaderBytes of room, then a payload that makes its size a multiple of 8.
+// (encode_record does this; tools that bring their own payload call it.)
+void seal_record(std::span<std::byte> record, const Head& head, Epoch epoch, Time time, std::uint32_t count);
+
 enum class Check { Fast, Full };  // Fast: header and checksum. Full: also the hash of `previous` when it is known.
 
 // Checks magic, format, lengths, checksum, seq != 0. `where` (file and offset) goes into the message of an error.
