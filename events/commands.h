@@ -71,9 +71,6 @@ struct ReportMember {
 };
 LOCKSTEP_FIELDS(ReportMember, group, report)
 
-enum class ClaimReportKind : std::uint8_t { Ready = 1, Failed = 2, Released = 3 };
-LOCKSTEP_ENUM(ClaimReportKind, Ready, Failed, Released)
-
 struct ReportClaim {
   GroupId group{};  // 0: standalone, by claim.name
   ClaimRef claim{};

@@ -243,8 +243,10 @@ LOCKSTEP_FIELDS(KeptHostsReleased)
 // ---- claims ---------------------------------------------------------------------------------------------------------
 struct ClaimRequested {
   ClaimRef claim{};
+  bool charged{false};  // asked for again after it failed, as a member or role restart that counts
+  Scope charged_scope{Scope::None};
 };
-LOCKSTEP_FIELDS(ClaimRequested, claim)
+LOCKSTEP_FIELDS(ClaimRequested, claim, charged, charged_scope)
 struct ClaimReady {
   ClaimRef claim{};
 };
@@ -322,8 +324,11 @@ struct MembersStopping {
   RoleIndex role{};
   std::vector<std::uint32_t> indexes{};
   MemberFate fate{MemberFate::GivenUp};  // RunsAgain or GivenUp once they are gone
+  FailureReason reason{FailureReason::None};  // a member that lost one of its several hosts: judged before it is gone
+  bool charged{false};
+  Scope charged_scope{Scope::None};
 };
-LOCKSTEP_FIELDS(MembersStopping, role, indexes, fate)
+LOCKSTEP_FIELDS(MembersStopping, role, indexes, fate, reason, charged, charged_scope)
 
 struct MemberStopped {
   MemberKey member{};
@@ -384,11 +389,21 @@ struct GroupPurged {  // forgotten; a record of its end
 };
 LOCKSTEP_FIELDS(GroupPurged, name, user, phase, end, attempt, charged)
 
-struct LateReport {  // of an unknown group: the event's group is 0 and `about` names it
+enum class ClaimReportKind : std::uint8_t { None = 0, Ready = 1, Failed = 2, Released = 3 };
+LOCKSTEP_ENUM(ClaimReportKind, None, Ready, Failed, Released)
+
+// Of an unknown group: the event's group is 0 and `about` names it. Of a claim: claim_kind is not None.
+struct LateReport {
   GroupId about{};
   Report report{};
+  ClaimRef claim{};
+  ClaimReportKind claim_kind{ClaimReportKind::None};
 };
-LOCKSTEP_FIELDS(LateReport, about, report)
+LOCKSTEP_FIELDS(LateReport, about, report, claim, claim_kind)
+
+// The success policy is satisfied while members are still live: nothing is replaced, charged or timed out any more.
+struct GroupSatisfied {};
+LOCKSTEP_FIELDS(GroupSatisfied)
 
 // The order is that of EventKind; the index is the kind less one.
 using EventBody =
@@ -399,7 +414,7 @@ using EventBody =
                  GroupRecovering, GroupStopping, MembersStopping, MemberStopped, StopExpired, MemberGivenUp,
                  GroupRestarted, GroupRequeued, GroupPreempted, KeptHostsReleased, GroupSuspended, GroupResumed,
                  ResizeRequested, ResizeApplied, ResizeDropped, GroupSucceeded, GroupFailed, GroupCancelled,
-                 GroupPurged, LateReport>;
+                 GroupPurged, LateReport, GroupSatisfied>;
 
 enum class EventKind : std::uint16_t {
   HostAdded = 1,
@@ -447,6 +462,7 @@ enum class EventKind : std::uint16_t {
   GroupCancelled = 43,
   GroupPurged = 44,
   LateReport = 45,
+  GroupSatisfied = 46,
 };
 LOCKSTEP_ENUM(EventKind, HostAdded, HostChanged, HostRemoved, PoolSet, LevelsSet, ControllerStarted, DigestRecorded,
               RequestAnswered, GroupDefined, GroupSubmitted, ReservationOpened, ReservationExtended, ReservationReleased,
@@ -454,8 +470,9 @@ LOCKSTEP_ENUM(EventKind, HostAdded, HostChanged, HostRemoved, PoolSet, LevelsSet
               MembersStarting, MemberStarted, MemberEnded, MemberReplaced, GroupRunning, GroupRecovering, GroupStopping,
               MembersStopping, MemberStopped, StopExpired, MemberGivenUp, GroupRestarted, GroupRequeued, GroupPreempted,
               KeptHostsReleased, GroupSuspended, GroupResumed, ResizeRequested, ResizeApplied, ResizeDropped,
-              GroupSucceeded, GroupFailed, GroupCancelled, GroupPurged, LateReport)
-inline constexpr std::size_t kEventKindCount = 45;
+              GroupSucceeded, GroupFailed, GroupCancelled, GroupPurged, LateReport,
+              GroupSatisfied)
+inline constexpr std::size_t kEventKindCount = 46;
 static_assert(std::variant_size_v<EventBody> == kEventKindCount);
 
 // One fact. `seq` is not stored: the record's first seq plus the position in it.

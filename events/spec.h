@@ -27,6 +27,7 @@ inline constexpr std::uint32_t kNameBytesMax = 253;
 inline constexpr std::uint32_t kTextBytesMax = 65'536;         // one command word, env value, label value
 inline constexpr std::int64_t kQuantityMax = std::int64_t{1} << 60;
 inline constexpr std::uint32_t kLevelsMax = 16;
+inline constexpr std::size_t kSpecBytesMax = 16U << 20U;        // of one group: identity and spec, as walk_write writes them
 
 using RoleIndex = std::uint32_t;
 inline constexpr RoleIndex kNoRole = 0xffffffffU;

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "events/commands.h"
@@ -137,16 +138,38 @@ struct GroupClaim {
 };
 LOCKSTEP_FIELDS(GroupClaim, phase)
 
+// Amounts of one task, by [role][term], in the order of the term's requests. Shared by all groups of a spec.
+using SpecRequests = std::vector<std::vector<std::vector<std::pair<ResourceId, std::int64_t>>>>;
+
+// The total order of SCHEDULING.md over groups that want hosts.
+struct OrderKey {
+  bool waits_to_run{true};  // false first: it runs, and a member of it waits for hosts
+  std::int64_t priority_negated{};
+  Seq order{};
+  GroupId group{};
+  friend auto operator<=>(const OrderKey&, const OrderKey&) = default;
+};
+
+// Where a group stands in State::indexes, so that an event moves it only when that changed.
+struct Indexed {
+  bool owing{false};
+  bool wants_hosts{false};
+  OrderKey order{};
+};
+
 struct Group {
   GroupHead head{};
   std::vector<Role> roles{};
   std::map<ClaimKey, GroupClaim> claims{};           // template claims only; standalone ones are State::claims
   std::map<MemberKey, Charges> member_charges{};     // restarts charged to single members
   std::shared_ptr<const GroupSpec> spec{};           // derived: State::specs[head.spec]
+  std::shared_ptr<const SpecRequests> requests{};    // derived: the same
   std::uint32_t claims_not_ready{};                  // derived: of its own and of the standalone ones it names
   std::uint32_t claims_owed{};                       // derived: own claims Provisioning or Releasing
+  Indexed indexed{};                                 // derived
 };
-LOCKSTEP_FIELDS_AND_DERIVED(Group, (head, roles, claims, member_charges), (spec, claims_not_ready, claims_owed))
+LOCKSTEP_FIELDS_AND_DERIVED(Group, (head, roles, claims, member_charges),
+                            (spec, requests, claims_not_ready, claims_owed, indexed))
 
 // ---- the cluster ----------------------------------------------------------------------------------------------------
 struct HostFacts {
@@ -233,19 +256,10 @@ struct TimerKey {
   friend auto operator<=>(const TimerKey&, const TimerKey&) = default;
 };
 
-// The total order of SCHEDULING.md over groups that want hosts.
-struct OrderKey {
-  bool waits_to_run{true};  // false first: it runs, and a member of it waits for hosts
-  std::int64_t priority_negated{};
-  Seq order{};
-  GroupId group{};
-  friend auto operator<=>(const OrderKey&, const OrderKey&) = default;
-};
-
 struct SpecEntry {
   std::shared_ptr<const GroupSpec> spec{};
-  std::uint64_t users{};                                      // groups that refer to it
-  std::vector<std::vector<std::vector<std::pair<ResourceId, std::int64_t>>>> requests{};  // [role][term]: per task
+  std::uint64_t users{};  // groups that refer to it
+  std::shared_ptr<const SpecRequests> requests{};
 };
 
 struct Indexes {
