@@ -5,8 +5,14 @@
 // After an append whose outcome is not known the controller is latched: every later call returns the same error, and
 // only a new start, which looks at what is on disk, can say more. DiskFull and MapFull do not latch: the batch is
 // undone (recovered from the log) and may be tried again.
+//
+// A record holds whole commands, up to batch_events_max events and kRecordFactsMax bytes. The one exception is an
+// advance of time that fires more deadlines than a record can hold: it is cut between two deadlines, and a crash in
+// between leaves the rest to fire at the next start.
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,11 +25,17 @@
 
 namespace lockstep {
 
+// Of one record, as field walk (events/walk.h); the encoded message is up to a few times as large, and must stay below
+// kRecordBytesMax. Also the most that one DefineGroup may have.
+inline constexpr std::size_t kRecordFactsMax = std::size_t{16} << 20U;
+
 struct ControllerOptions {
   std::uint64_t digest_every{1'024};        // events between two DigestRecorded; 0 = never
   std::uint64_t snapshot_every{1'000'000};  // events between two snapshots by itself; 0 = never
   std::uint32_t batch_events_max{65'536};   // a record is closed when it has this many events
-  bool check_invariants{false};             // after every event; scenarios and tests
+  bool check_invariants{false};             // after every command, and every start; scenarios and tests
+  // What went wrong beside the commands: a snapshot that could not be written, a file that could not be removed.
+  std::function<void(const std::string&)> warn{};
 };
 
 class Controller {
@@ -32,21 +44,64 @@ class Controller {
   // nobody was there, at `now`, and begins a new epoch. Errors of recover() and append().
   [[nodiscard]] static Result<std::unique_ptr<Controller>> start(Log& log, const SnapshotStore* snapshots,
                                                                  const ControllerOptions& options, Time now);
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
 
-  // Decides, appends, and answers in order. Every answer is durable when this returns.
+  // Decides, appends, and answers in order. Every answer is durable when this returns. A time before the state's is
+  // taken as the state's. Then takes a snapshot when one is due.
   [[nodiscard]] Result<std::vector<Answer>> execute(std::span<const Command> commands);
   [[nodiscard]] Result<Answer> execute(const Command& command);
+  // The same without the snapshot; `answered` gets the answers that are durable, also when the rest met an error.
+  [[nodiscard]] Result<void> execute(std::span<const Command> commands, std::vector<Answer>& answered);
 
-  // The durable state: state-of-memory and disk agree between calls.
-  [[nodiscard]] const State& state() const;
-  [[nodiscard]] const Head& head() const;
-  [[nodiscard]] const RecoveryReport& recovery() const;
+  // The durable state: state-of-memory and disk agree between calls, until the controller is latched. Then the state
+  // may be ahead of the disk: show nobody.
+  [[nodiscard]] const State& state() const { return state_; }
+  [[nodiscard]] const Head& head() const { return head_; }
+  [[nodiscard]] const RecoveryReport& recovery() const { return recovery_; }
   // The events of the last execute(), for traces.
-  [[nodiscard]] const std::vector<Event>& last_events() const;
+  [[nodiscard]] const std::vector<Event>& last_events() const { return events_; }
+  // The error that every call returns from now on.
+  [[nodiscard]] const std::optional<Error>& latched() const { return latched_; }
+  // With check_invariants: the first one that did not hold. Nothing of that command was appended; it latches.
+  [[nodiscard]] const std::string& violation() const { return violation_; }
 
   [[nodiscard]] Result<SnapshotInfo> snapshot();
-  // Trims the log below the older of the two newest snapshots; returns the first seq kept.
+  // The snapshot that is due by snapshot_every, if one is; what fails is a warning and is tried again later.
+  void maintain();
+  // Trims the log below the older of the two newest snapshots, both read through before; never with fewer than two.
+  // Returns the first seq kept.
   [[nodiscard]] Result<Seq> trim();
+
+ private:
+  Controller(Log& log, const SnapshotStore* snapshots, const ControllerOptions& options, Recovered recovered);
+  [[nodiscard]] Result<void> begin_epoch(Time now);
+  [[nodiscard]] Result<Answer> decide_one(Command command);
+  [[nodiscard]] Result<void> check_state();
+  [[nodiscard]] bool record_is_full() const;
+  void take_events(std::vector<Event> events);
+  [[nodiscard]] Result<void> append_pending();
+  [[nodiscard]] std::size_t record_events() const;
+  [[nodiscard]] Error decision_too_large() const;
+  [[nodiscard]] Error append_failed(Error error);
+  [[nodiscard]] Result<void> rebuild();
+  [[nodiscard]] Error latch(Error error);
+  [[nodiscard]] Result<void> check_can_recover(const SnapshotInfo& info) const;
+  void warn(const std::string& text);
+
+  Log& log_;
+  const SnapshotStore* snapshots_;
+  ControllerOptions options_;
+  State state_;
+  Head head_;  // of the log: what is durable
+  RecoveryReport recovery_;
+  std::vector<Event> events_;      // of the call that runs, or ran last
+  std::size_t durable_ = 0;        // of events_: how many are in the log
+  std::size_t pending_bytes_ = 0;  // field walk of the rest
+  Seq snapshot_tried_;             // where the last snapshot was taken, or could not be
+  std::optional<Error> latched_;
+  std::string violation_;
+  std::string warned_;  // the last warning: said once
 };
 
 }  // namespace lockstep
