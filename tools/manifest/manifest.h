@@ -17,8 +17,8 @@ inline constexpr std::size_t kManifestBytesMax = 16U << 20U;
 inline constexpr std::size_t kInventoryHostsMax = 1'000'000;
 
 struct ManifestResult {
-  std::vector<DefineGroup> groups{};     // one per document
-  std::vector<Problem> problems{};       // not empty: `groups` must not be used
+  std::vector<DefineGroup> groups{};       // one per document
+  std::vector<Problem> problems{};         // not empty: `groups` must not be used
   std::vector<std::string> not_carried{};  // foreign manifests: "spec.network: ..., not carried"
 };
 

@@ -1,0 +1,31 @@
+#pragma once
+// Small text helpers that the readers of this folder share. Not for use outside of it.
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace lockstep {
+
+[[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+[[nodiscard]] constexpr bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+[[nodiscard]] constexpr std::string_view trim(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// What events/spec.h takes for a counter or an attribute: printable ASCII without spaces, at most 253 bytes.
+[[nodiscard]] constexpr bool is_plain_key(std::string_view text) {
+  return !text.empty() && text.size() <= 253 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
+// `text` for an error message: in double quotes, on one line, cut when it is long. What an author wrote may be
+// anything; a message is always one printable line.
+[[nodiscard]] std::string in_quotes(std::string_view text);
+// The same without the quotes, for a key as part of a path.
+[[nodiscard]] std::string printable(std::string_view text);
+
+}  // namespace lockstep
