@@ -228,6 +228,16 @@ struct GroupPurged {
   endSignal @10 :Int32;
 }
 
+struct LateReport {
+  about @0 :UInt64;
+  report @1 :Report;
+  name @2 :Text;
+  claim @3 :UInt32;
+  role @4 :UInt32;
+  index @5 :UInt32;
+  claimKind @6 :UInt8;  # ClaimReportKind
+}
+
 struct Event {
   prev @0 :UInt64;
   cause @1 :UInt64;
@@ -286,157 +296,162 @@ struct Event {
       claim @31 :UInt32;
       role @32 :UInt32;
       index @33 :UInt32;
+      chargedScope @34 :UInt8;  # Scope
+      charged @35 :Bool;
     }
     claimReady :group {
-      name @34 :Text;
-      claim @35 :UInt32;
-      role @36 :UInt32;
-      index @37 :UInt32;
+      name @36 :Text;
+      claim @37 :UInt32;
+      role @38 :UInt32;
+      index @39 :UInt32;
     }
     claimFailed :group {
-      name @38 :Text;
-      claim @39 :UInt32;
-      role @40 :UInt32;
-      index @41 :UInt32;
+      name @40 :Text;
+      claim @41 :UInt32;
+      role @42 :UInt32;
+      index @43 :UInt32;
     }
     claimReleased :group {
-      name @42 :Text;
-      claim @43 :UInt32;
-      role @44 :UInt32;
-      index @45 :UInt32;
-    }
-    memberArmed :group {
+      name @44 :Text;
+      claim @45 :UInt32;
       role @46 :UInt32;
       index @47 :UInt32;
-      sequence @48 :UInt64;
+    }
+    memberArmed :group {
+      role @48 :UInt32;
+      index @49 :UInt32;
+      sequence @50 :UInt64;
     }
     groupStarted :group {
-      roles @49 :List(UInt32);
+      roles @51 :List(UInt32);
     }
     membersStarting :group {
-      role @50 :UInt32;
-      indexes @51 :List(UInt32);
+      role @52 :UInt32;
+      indexes @53 :List(UInt32);
     }
     memberStarted :group {
-      role @52 :UInt32;
-      index @53 :UInt32;
-      sequence @54 :UInt64;
+      role @54 :UInt32;
+      index @55 :UInt32;
+      sequence @56 :UInt64;
     }
     memberEnded :group {
-      role @55 :UInt32;
-      index @56 :UInt32;
-      sequence @57 :UInt64;
-      exitCode @58 :Int32;
-      signal @59 :Int32;
-      phase @60 :UInt8;         # MemberPhase
-      reason @61 :UInt8;        # FailureReason
-      fate @62 :UInt8;          # MemberFate
-      chargedScope @63 :UInt8;  # Scope
-      charged @64 :Bool;
+      role @57 :UInt32;
+      index @58 :UInt32;
+      sequence @59 :UInt64;
+      exitCode @60 :Int32;
+      signal @61 :Int32;
+      phase @62 :UInt8;         # MemberPhase
+      reason @63 :UInt8;        # FailureReason
+      fate @64 :UInt8;          # MemberFate
+      chargedScope @65 :UInt8;  # Scope
+      charged @66 :Bool;
     }
     memberReplaced :group {
-      role @65 :UInt32;
-      index @66 :UInt32;
-      slices @67 :List(Slice);
-      fromSpare @68 :Bool;
+      role @67 :UInt32;
+      index @68 :UInt32;
+      slices @69 :List(Slice);
+      fromSpare @70 :Bool;
     }
     groupRunning :group {
-      none @69 :Void;
+      none @71 :Void;
     }
     groupRecovering :group {
-      none @70 :Void;
+      none @72 :Void;
     }
     groupStopping :group {
-      next @71 :UInt8;      # StopNext
-      endCode @72 :UInt8;   # EndCode
-      endScope @73 :UInt8;  # Scope
-      endRole @74 :UInt32;
-      endMember @75 :UInt32;
-      endExitCode @76 :Int32;
-      endSignal @77 :Int32;
-      charged @78 :Bool;
-      keepHosts @79 :Bool;
+      next @73 :UInt8;      # StopNext
+      endCode @74 :UInt8;   # EndCode
+      endScope @75 :UInt8;  # Scope
+      endRole @76 :UInt32;
+      endMember @77 :UInt32;
+      endExitCode @78 :Int32;
+      endSignal @79 :Int32;
+      charged @80 :Bool;
+      keepHosts @81 :Bool;
     }
     membersStopping :group {
-      role @80 :UInt32;
-      indexes @81 :List(UInt32);
-      fate @82 :UInt8;  # MemberFate
+      role @82 :UInt32;
+      indexes @83 :List(UInt32);
+      fate @84 :UInt8;          # MemberFate
+      reason @85 :UInt8;        # FailureReason
+      chargedScope @86 :UInt8;  # Scope
+      charged @87 :Bool;
     }
     memberStopped :group {
-      role @83 :UInt32;
-      index @84 :UInt32;
-      sequence @85 :UInt64;
-      exitCode @86 :Int32;
-      signal @87 :Int32;
-    }
-    stopExpired :group {
       role @88 :UInt32;
       index @89 :UInt32;
-      fence @90 :Bool;
+      sequence @90 :UInt64;
+      exitCode @91 :Int32;
+      signal @92 :Int32;
+    }
+    stopExpired :group {
+      role @93 :UInt32;
+      index @94 :UInt32;
+      fence @95 :Bool;
     }
     memberGivenUp :group {
-      role @91 :UInt32;
-      index @92 :UInt32;
+      role @96 :UInt32;
+      index @97 :UInt32;
     }
     groupRestarted :group {
-      backoffUntil @93 :Int64;
-      to @94 :UInt8;  # GroupPhase
+      backoffUntil @98 :Int64;
+      to @99 :UInt8;  # GroupPhase
     }
     groupRequeued :group {
-      none @95 :Void;
-    }
-    groupPreempted :group {
-      by @96 :UInt64;
-      members @97 :List(MemberKey);
-    }
-    keptHostsReleased :group {
-      none @98 :Void;
-    }
-    groupSuspended :group {
-      none @99 :Void;
-    }
-    groupResumed :group {
       none @100 :Void;
     }
-    resizeRequested :group {
-      role @101 :UInt32;
-      replicas @102 :UInt32;
-      deadline @103 :Int64;
-      pending @104 :Bool;
+    groupPreempted :group {
+      by @101 :UInt64;
+      members @102 :List(MemberKey);
     }
-    resizeApplied @105 :ResizeApplied;
-    resizeDropped :group {
+    keptHostsReleased :group {
+      none @103 :Void;
+    }
+    groupSuspended :group {
+      none @104 :Void;
+    }
+    groupResumed :group {
+      none @105 :Void;
+    }
+    resizeRequested :group {
       role @106 :UInt32;
-      why @107 :UInt8;  # ResizeDropReason
+      replicas @107 :UInt32;
+      deadline @108 :Int64;
+      pending @109 :Bool;
+    }
+    resizeApplied @110 :ResizeApplied;
+    resizeDropped :group {
+      role @111 :UInt32;
+      why @112 :UInt8;  # ResizeDropReason
     }
     groupSucceeded :group {
-      endCode @108 :UInt8;   # EndCode
-      endScope @109 :UInt8;  # Scope
-      endRole @110 :UInt32;
-      endMember @111 :UInt32;
-      endExitCode @112 :Int32;
-      endSignal @113 :Int32;
+      endCode @113 :UInt8;   # EndCode
+      endScope @114 :UInt8;  # Scope
+      endRole @115 :UInt32;
+      endMember @116 :UInt32;
+      endExitCode @117 :Int32;
+      endSignal @118 :Int32;
     }
     groupFailed :group {
-      endCode @114 :UInt8;   # EndCode
-      endScope @115 :UInt8;  # Scope
-      endRole @116 :UInt32;
-      endMember @117 :UInt32;
-      endExitCode @118 :Int32;
-      endSignal @119 :Int32;
+      endCode @119 :UInt8;   # EndCode
+      endScope @120 :UInt8;  # Scope
+      endRole @121 :UInt32;
+      endMember @122 :UInt32;
+      endExitCode @123 :Int32;
+      endSignal @124 :Int32;
     }
     groupCancelled :group {
-      endCode @120 :UInt8;   # EndCode
-      endScope @121 :UInt8;  # Scope
-      endRole @122 :UInt32;
-      endMember @123 :UInt32;
-      endExitCode @124 :Int32;
-      endSignal @125 :Int32;
+      endCode @125 :UInt8;   # EndCode
+      endScope @126 :UInt8;  # Scope
+      endRole @127 :UInt32;
+      endMember @128 :UInt32;
+      endExitCode @129 :Int32;
+      endSignal @130 :Int32;
     }
-    groupPurged @126 :GroupPurged;
-    lateReport :group {
-      about @127 :UInt64;
-      report @128 :Report;
+    groupPurged @131 :GroupPurged;
+    lateReport @132 :LateReport;
+    groupSatisfied :group {
+      none @133 :Void;
     }
   }
 }
