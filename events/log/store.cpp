@@ -1,1 +1,237 @@
-// placeholder
+#include "events/log/store.h"
+
+#include <fmt/format.h>
+#include <openssl/rand.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "events/log/file.h"
+#include "events/log/lmdb_log.h"
+#include "events/log/writer_lock.h"
+
+namespace lockstep {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::size_t kStoreFileBytesMax = 4096;
+constexpr std::size_t kLeftoversMax = 64;
+
+// ---- store.json ----------------------------------------------------------------------------------------------------
+
+std::string to_hex(const StoreId& id) {
+  std::string text;
+  for (const std::byte byte : id) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  return text;
+}
+
+std::optional<StoreId> parse_id(std::string_view text) {
+  StoreId id{};
+  if (text.size() != 2 * id.size()) return std::nullopt;
+  for (std::size_t i = 0; i < id.size(); ++i) {
+    unsigned value = 0;
+    const char* begin = text.data() + 2 * i;
+    const auto [end, error] = std::from_chars(begin, begin + 2, value, 16);
+    if (error != std::errc{} || end != begin + 2) return std::nullopt;
+    id[i] = static_cast<std::byte>(value);
+  }
+  return id;
+}
+
+// Over the members in the order of their names, without white space and without "checksum" itself.
+std::string checksum_of(json members) {
+  members.erase("checksum");
+  const std::string text = members.dump();
+  return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
+}
+
+std::string store_file_text(const StoreId& id) {
+  json members{{"format", kStoreFormat}, {"storeId", to_hex(id)}, {"createdBy", "lockstep " LOCKSTEP_VERSION}};
+  members["checksum"] = checksum_of(members);
+  return members.dump(2) + "\n";
+}
+
+Result<StoreId> parse_store_file(const std::string& text, const fs::path& path) {
+  const auto damaged = [&](std::string_view what) {
+    return fail(ErrorCode::Damaged, fmt::format("{}: {}: bring it back from a backup", path.string(), what));
+  };
+  try {
+    const json members = json::parse(text);
+    if (!members.is_object() || !members.contains("checksum")) return damaged("not a description of a store");
+    if (members.at("checksum") != checksum_of(members)) return damaged("it fails its checksum");
+    const auto format = members.at("format").get<std::uint64_t>();
+    if (format > kStoreFormat) {
+      return fail(ErrorCode::NewerFormat,
+                  fmt::format("{}: store format {}, this release knows up to {}: use a newer lockstep", path.string(),
+                              format, kStoreFormat));
+    }
+    const auto id = parse_id(members.at("storeId").get_ref<const std::string&>());
+    if (!id) return damaged("its storeId is not 32 hex digits");
+    return *id;
+  } catch (const json::exception& error) {
+    return damaged(error.what());
+  }
+}
+
+Result<StoreId> read_store_file(const fs::path& directory) {
+  const fs::path path = directory / "store.json";
+  std::error_code ignored;
+  if (!fs::is_directory(directory, ignored)) {
+    return fail(ErrorCode::NotAStore,
+                fmt::format("{} is no directory: make a store there with `lockstep init`", directory.string()));
+  }
+  auto text = read_small_file(path, kStoreFileBytesMax);
+  if (!text && text.error().code == ErrorCode::NotFound) {
+    return fail(
+        ErrorCode::NotAStore,
+        fmt::format("{} holds no store (store.json is missing): make one with `lockstep init`", directory.string()));
+  }
+  LOCKSTEP_TRY(text);
+  return parse_store_file(*text, path);
+}
+
+// ---- init ----------------------------------------------------------------------------------------------------------
+
+Result<void> make_directory(const fs::path& path) {
+  if (::mkdir(path.c_str(), 0777) != 0) return tl::unexpected(io_error(errno, "make", path));
+  return {};
+}
+
+// What an init that was killed has left beside `directory`; its name ends in its pid.
+void remove_leftovers(const fs::path& parent, const std::string& prefix) {
+  std::error_code ignored;
+  std::vector<fs::path> dead;
+  for (const auto& entry : fs::directory_iterator(parent, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix) || dead.size() == kLeftoversMax) continue;
+    const int pid = std::atoi(name.c_str() + prefix.size());
+    if (pid > 0 && (pid == ::getpid() || (::kill(pid, 0) != 0 && errno == ESRCH))) dead.push_back(entry.path());
+  }
+  for (const auto& path : dead) fs::remove_all(path, ignored);
+}
+
+Result<void> fill_store(const fs::path& directory) {
+  StoreId id{};
+  if (RAND_bytes(reinterpret_cast<unsigned char*>(id.data()), static_cast<int>(id.size())) != 1) {
+    return fail(ErrorCode::StorageFailed, "no random bytes for a store id");
+  }
+  LOCKSTEP_TRY(make_directory(directory));
+  for (const char* name : {"log", "snapshots", "archive"}) LOCKSTEP_TRY(make_directory(directory / name));
+  LOCKSTEP_TRY(WriterLock::create(directory / "log" / "writer.lock"));
+  LOCKSTEP_TRY(LmdbLog::create(directory / "log", id));
+  LOCKSTEP_TRY(write_new_file(directory / "store.json", bytes_of(store_file_text(id))));
+  return sync_directory(directory);
+}
+
+Result<void> check_vacant(const fs::path& directory) {
+  std::error_code error;
+  const auto status = fs::symlink_status(directory, error);
+  if (status.type() == fs::file_type::not_found) return {};
+  if (fs::is_directory(status) && fs::is_empty(directory, error) && !error) return {};
+  return fail(
+      ErrorCode::Usage,
+      fmt::format("{} exists and is not an empty directory: init makes a store in a new place", directory.string()));
+}
+
+Result<void> publish(const fs::path& built, const fs::path& directory) {
+  if (::rename(built.c_str(), directory.c_str()) == 0) return sync_directory(directory.parent_path());
+  if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR) return check_vacant(directory);
+  return tl::unexpected(io_error(errno, "rename the new store to", directory));
+}
+
+// Absolute, without a slash at the end, so that it has a parent and a name.
+fs::path clean(const fs::path& directory) {
+  std::error_code ignored;
+  fs::path path = fs::absolute(directory, ignored).lexically_normal();
+  return path.has_filename() ? path : path.parent_path();
+}
+
+}  // namespace
+
+Result<void> init_store(const fs::path& directory) {
+  const fs::path target = clean(directory);
+  LOCKSTEP_TRY(check_vacant(target));
+  const fs::path parent = target.parent_path();
+  LOCKSTEP_TRY(check_filesystem(parent));
+  const std::string prefix = fmt::format(".{}.init-", target.filename().string());
+  remove_leftovers(parent, prefix);
+  const fs::path built = parent / fmt::format("{}{}", prefix, ::getpid());
+  auto done = fill_store(built);
+  if (done) done = publish(built, target);
+  if (!done) {
+    std::error_code ignored;
+    fs::remove_all(built, ignored);
+  }
+  return done;
+}
+
+// ---- open ----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+Result<std::optional<LockOwner>> find_owner(const fs::path& directory) {
+  const fs::path path = directory / "log" / "writer.lock";
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) {
+    return fail(ErrorCode::NotAStore, fmt::format("{} is missing: an incomplete store", path.string()));
+  }
+  return WriterLock::owner(path);
+}
+
+// LMDB's reader table names processes by their pid, which says nothing in another pid namespace.
+Result<void> check_namespace(const fs::path& directory) {
+  auto owner = find_owner(directory);
+  LOCKSTEP_TRY(owner);
+  if (!*owner || (*owner)->pid_namespace == this_process().pid_namespace) return {};
+  return fail(ErrorCode::StorageFailed,
+              fmt::format("{} is held by a controller in another container (pid namespace): run there, or read a copy",
+                          directory.string()));
+}
+
+// Whatever they held can be made again from the log, or was not needed.
+void remake_directories(const fs::path& directory) {
+  std::error_code ignored;
+  for (const char* name : {"snapshots", "archive"}) fs::create_directory(directory / name, ignored);
+}
+
+}  // namespace
+
+Result<Store> open_store(const fs::path& directory, OpenMode mode) {
+  auto id = read_store_file(directory);
+  LOCKSTEP_TRY(id);
+  LOCKSTEP_TRY(check_filesystem(directory));
+  std::optional<WriterLock> lock;
+  if (mode == OpenMode::Write) {
+    LOCKSTEP_TRY(find_owner(directory));
+    auto acquired = WriterLock::acquire(directory / "log" / "writer.lock");
+    LOCKSTEP_TRY(acquired);
+    lock = std::move(*acquired);
+    remake_directories(directory);
+  } else {
+    LOCKSTEP_TRY(check_namespace(directory));
+  }
+  auto log = LmdbLog::open(directory / "log", *id, std::move(lock));
+  LOCKSTEP_TRY(log);
+  return Store{directory, to_hex(*id), std::move(*log)};
+}
+
+Result<int> store_owner(const fs::path& directory) {
+  auto id = read_store_file(directory);
+  LOCKSTEP_TRY(id);
+  auto owner = find_owner(directory);
+  LOCKSTEP_TRY(owner);
+  return *owner ? (*owner)->pid : 0;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,46 @@
+#pragma once
+// The right to append: an OFD write lock on one file, freed by the kernel when its holder is gone. The file's text
+// names the holder (pid, start time, pid namespace), because the kernel does not; it counts only while the lock is
+// held.
+//
+// Nothing else is kept in the file. When a ring stands in front of LMDB, the lock moves to the ring's own descriptor,
+// and this file goes.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "events/log/file.h"
+
+namespace lockstep {
+
+struct LockOwner {
+  int pid{};
+  std::uint64_t start_time{};     // clock ticks since boot: tells a pid from its later namesakes
+  std::uint64_t pid_namespace{};  // inode of /proc/self/ns/pid
+  friend bool operator==(const LockOwner&, const LockOwner&) = default;
+};
+
+class WriterLock {
+ public:
+  // Writes and syncs the file with no owner in it, at its final size: taking the lock needs no room later.
+  [[nodiscard]] static Result<void> create(const std::filesystem::path& path);
+  // Errors: Locked (names the holder's pid), NotFound, StorageFailed. The descriptor is close-on-exec, but a forked
+  // child that does not exec keeps the lock alive.
+  [[nodiscard]] static Result<WriterLock> acquire(const std::filesystem::path& path);
+  // Who holds the lock now. nullopt = nobody.
+  [[nodiscard]] static Result<std::optional<LockOwner>> owner(const std::filesystem::path& path);
+
+  WriterLock(WriterLock&&) noexcept = default;
+  WriterLock& operator=(WriterLock&&) noexcept = default;
+  ~WriterLock();
+
+ private:
+  explicit WriterLock(Fd file) : file_(std::move(file)) {}
+  Fd file_;
+};
+
+// This process, as it would stand in the file.
+[[nodiscard]] LockOwner this_process();
+
+}  // namespace lockstep
