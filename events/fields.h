@@ -11,7 +11,6 @@
 
 #include <boost/describe.hpp>
 #include <boost/mp11.hpp>
-#include <boost/pfr.hpp>
 #include <boost/preprocessor/tuple/size.hpp>
 #include <string_view>
 #include <type_traits>
@@ -76,15 +75,23 @@ template <DescribedEnum E>
 
 }  // namespace lockstep
 
-#define LOCKSTEP_FIELDS(Type, ...)                                                           \
-  BOOST_DESCRIBE_STRUCT(Type, (), (__VA_ARGS__))                                             \
-  static_assert(boost::pfr::tuple_size_v<Type> == ::lockstep::kFieldCount<Type>,             \
-                #Type " has a field that LOCKSTEP_FIELDS does not name");
+// The check counts members with Boost.PFR, which costs the compiler seconds per file: it is made once per folder, in
+// the file that defines LOCKSTEP_CHECK_FIELDS before its includes (fields_check.cpp).
+#ifdef LOCKSTEP_CHECK_FIELDS
+#include <boost/pfr.hpp>
+#define LOCKSTEP_COUNT_FIELDS(Type, count)                \
+  static_assert(boost::pfr::tuple_size_v<Type> == (count), \
+                #Type " has a field that its LOCKSTEP_FIELDS does not name");
+#else
+#define LOCKSTEP_COUNT_FIELDS(Type, count)
+#endif
 
-#define LOCKSTEP_FIELDS_AND_DERIVED(Type, Fields, Derived)                                   \
-  BOOST_DESCRIBE_STRUCT(Type, (), Fields)                                                    \
-  static_assert(boost::pfr::tuple_size_v<Type> ==                                            \
-                    ::lockstep::kFieldCount<Type> + BOOST_PP_TUPLE_SIZE(Derived),            \
-                #Type " has a field that LOCKSTEP_FIELDS_AND_DERIVED does not name");
+#define LOCKSTEP_FIELDS(Type, ...)               \
+  BOOST_DESCRIBE_STRUCT(Type, (), (__VA_ARGS__)) \
+  LOCKSTEP_COUNT_FIELDS(Type, ::lockstep::kFieldCount<Type>)
+
+#define LOCKSTEP_FIELDS_AND_DERIVED(Type, Fields, Derived) \
+  BOOST_DESCRIBE_STRUCT(Type, (), Fields)                  \
+  LOCKSTEP_COUNT_FIELDS(Type, ::lockstep::kFieldCount<Type> + BOOST_PP_TUPLE_SIZE(Derived))
 
 #define LOCKSTEP_ENUM(Type, ...) BOOST_DESCRIBE_ENUM(Type, __VA_ARGS__)

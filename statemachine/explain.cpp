@@ -1,1 +1,163 @@
-// placeholder
+#include "statemachine/explain.h"
+
+#include <algorithm>
+
+#include "statemachine/derived.h"
+#include "statemachine/fit.h"
+
+namespace lockstep {
+
+namespace {
+
+Reason of(ReasonCode code, const Group& group) {
+  return Reason{.code = code, .domain = group.head.domain, .since = group.head.phase_since};
+}
+
+void blame(Reason& reason, const Shortage& shortage) {
+  reason.role = shortage.role;
+  reason.resource = shortage.resource;
+  reason.needed = shortage.needed;
+  reason.free = shortage.free;
+}
+
+// Why `demand` has no hosts, inside a promised domain or anywhere.
+Reason explain_demand(const State& state, const Group& group, const std::vector<RoleDemand>& demand,
+                      std::string_view inside) {
+  const auto fits = [&](Capacity capacity, Require require = Require::AsSaid) {
+    return fit(state, *group.spec, demand, capacity, require, inside);
+  };
+  Reason reason = of(ReasonCode::None, group);
+  if (const Fit ever = fits(Capacity::All); !ever.fits) {
+    reason.code = ReasonCode::NeverFits;
+    blame(reason, ever.shortage);
+    return reason;
+  }
+  const Fit now = fits(Capacity::Free);
+  if (now.fits) {
+    reason.code = ReasonCode::WaitingBehind;
+    return reason;
+  }
+  blame(reason, now.shortage);
+  if (fits(Capacity::FreeIfUp).fits)
+    reason.code = ReasonCode::WaitingForHosts;
+  else if (fits(Capacity::Free, Require::Nothing).fits)
+    reason.code = ReasonCode::TopologyUnsatisfiable;
+  else
+    reason.code = ReasonCode::InsufficientResources;
+  return reason;
+}
+
+std::uint32_t required_in(const Group& group, MemberPhase phase) {
+  std::uint32_t count = 0;
+  for (const Role& role : group.roles) count += role.counts.required_in(phase);
+  return count;
+}
+
+std::uint32_t all_in(const Group& group, MemberPhase phase) {
+  std::uint32_t count = 0;
+  for (const Role& role : group.roles) count += role.counts.in(phase);
+  return count;
+}
+
+RoleIndex first_role_in(const Group& group, MemberPhase phase) {
+  for (RoleIndex role = 0; role < group.roles.size(); ++role) {
+    if (group.roles[role].counts.in(phase) > 0) return role;
+  }
+  return kNoRole;
+}
+
+Reason waiting_for_claim(const State& state, const Group& group) {
+  Reason reason = of(ReasonCode::WaitingForClaim, group);
+  for (std::uint32_t index = 0; index < group.spec->claims.size(); ++index) {
+    const ClaimSpec& spec = group.spec->claims[index];
+    if (spec.kind == ClaimKind::Standalone) {
+      if (state.claims.at(spec.name).phase == ClaimPhase::Ready) continue;
+      reason.resource = spec.name;
+      return reason;
+    }
+    for (auto claim = group.claims.lower_bound(ClaimKey{index, {0, 0}});
+         claim != group.claims.end() && claim->first.claim == index; ++claim) {
+      const bool waits = claim->second.phase != ClaimPhase::Ready && derived::counts_for_barrier(group, claim->first);
+      if (!waits) continue;
+      reason.resource = spec.name;
+      reason.role = claim->first.member.role;
+      return reason;
+    }
+  }
+  return reason;
+}
+
+// Members of a placed group that have no hosts.
+std::vector<RoleDemand> missing_members(const Group& group) {
+  std::vector<RoleDemand> demand;
+  for (RoleIndex role = 0; role < group.roles.size(); ++role) {
+    RoleDemand each{.role = role};
+    const auto& members = group.roles[role].members;
+    for (std::uint32_t index = 0; index < members.size(); ++index) {
+      if (members[index].required && members[index].phase == MemberPhase::Waiting) each.indexes.push_back(index);
+    }
+    if (!each.indexes.empty()) demand.push_back(std::move(each));
+  }
+  return demand;
+}
+
+Reason explain_active(const State& state, const Group& group) {
+  if (group.claims_not_ready > 0) return waiting_for_claim(state, group);
+  if (required_in(group, MemberPhase::Waiting) > 0) {
+    return explain_demand(state, group, missing_members(group), group.head.domain);
+  }
+  struct Line {
+    MemberPhase phase;
+    ReasonCode code;
+  };
+  static constexpr Line kLines[] = {{MemberPhase::Stopping, ReasonCode::WaitingForOldAttempt},
+                                    {MemberPhase::Placed, ReasonCode::WaitingForArm},
+                                    {MemberPhase::Armed, ReasonCode::WaitingForOrder},
+                                    {MemberPhase::Starting, ReasonCode::WaitingForStart}};
+  for (const Line& line : kLines) {
+    if (all_in(group, line.phase) == 0) continue;
+    Reason reason = of(line.code, group);
+    reason.role = first_role_in(group, line.phase);
+    return reason;
+  }
+  return of(ReasonCode::WaitingForStart, group);
+}
+
+bool preempted_is_stopping(const State& state, const Group& group) {
+  return std::any_of(group.head.victims.begin(), group.head.victims.end(), [&](GroupId id) {
+    const Group* victim = state.groups.find(id);
+    return victim != nullptr && victim->head.phase == GroupPhase::Stopping;
+  });
+}
+
+}  // namespace
+
+Reason explain(const State& state, const Group& group) {
+  switch (group.head.phase) {
+    case GroupPhase::Defined:
+      return of(ReasonCode::Held, group);
+    case GroupPhase::Suspended:
+      return of(ReasonCode::Suspended, group);
+    case GroupPhase::Backoff:
+      return of(ReasonCode::Backoff, group);
+    case GroupPhase::Stopping:
+      return of(ReasonCode::WaitingForOldAttempt, group);
+    case GroupPhase::Pending:
+      return explain_demand(state, group, whole_demand(group, group.spec->partial), {});
+    case GroupPhase::Reserving: {
+      const bool preempted = preempted_is_stopping(state, group);
+      Reason reason = of(preempted ? ReasonCode::WaitingForPreempted : ReasonCode::ReservationAccumulating, group);
+      if (preempted) reason.blockers = group.head.victims;
+      reason.projected_start = group.head.projected;
+      return reason;
+    }
+    case GroupPhase::Placed:
+    case GroupPhase::Starting:
+    case GroupPhase::Recovering:
+      return explain_active(state, group);
+    default:
+      return {};
+  }
+}
+
+}  // namespace lockstep

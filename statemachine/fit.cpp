@@ -1,1 +1,85 @@
-// placeholder
+#include "statemachine/fit.h"
+
+#include <algorithm>
+
+#include "statemachine/capacity.h"
+#include "statemachine/fit_shape.h"
+
+namespace lockstep {
+
+namespace {
+
+using fit_detail::Assignment;
+using fit_detail::Part;
+using fit_detail::Shape;
+
+std::vector<Slice> to_slices(const CapacityView& view, const std::vector<Part>& parts) {
+  std::vector<Slice> slices;
+  slices.reserve(parts.size());
+  for (const Part& part : parts) {
+    const HostId host = view.host(part.row).facts.id;
+    const bool same = !slices.empty() && slices.back().host == host && slices.back().term == part.term;
+    if (same) slices.back().count += part.tasks;
+    else slices.push_back({host, part.term, part.tasks});
+  }
+  return slices;
+}
+
+void to_placements(const CapacityView& view, const Shape& shape, const Assignment& assignment, Fit& fit) {
+  for (std::size_t role = 0; role < shape.roles.size(); ++role) {
+    const RoleDemand& demand = *shape.roles[role].demand;
+    for (std::size_t i = 0; i < assignment[role].size(); ++i) {
+      std::vector<Slice> slices = to_slices(view, assignment[role][i]);
+      if (i < demand.indexes.size()) fit.members.push_back({{demand.role, demand.indexes[i]}, std::move(slices)});
+      else fit.spares.push_back({demand.role, std::move(slices)});
+    }
+  }
+}
+
+std::vector<std::uint32_t> first_numbers(std::uint32_t count) {
+  std::vector<std::uint32_t> numbers(count);
+  for (std::uint32_t i = 0; i < count; ++i) numbers[i] = i;
+  return numbers;
+}
+
+}  // namespace
+
+Fit fit_in(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand, Require require,
+           std::string_view inside, Explain explain) {
+  Fit fit;
+  const Shape shape = fit_detail::make_shape(view, spec, demand);
+  if (fit_detail::pools_suffice(view, shape)) {
+    fit_detail::Budget budget = fit_detail::budget_for(shape);
+    fit_detail::DomainSolver solver(view, spec, shape, require, budget);
+    for (const Domain& domain : fit_detail::group_domains(view, spec, require, inside)) {
+      const auto found = solver.solve_in(domain);
+      if (!found) continue;
+      fit.fits = true;
+      fit.domain = inside.empty() ? view.path(domain) : std::string(inside);
+      to_placements(view, shape, *found, fit);
+      return fit;
+    }
+  }
+  if (explain == Explain::Yes) fit.shortage = fit_detail::find_shortage(view, spec, demand, require, inside);
+  return fit;
+}
+
+Fit fit(const State& state, const GroupSpec& spec, const std::vector<RoleDemand>& demand, Capacity capacity,
+        Require require, std::string_view inside) {
+  return fit_in(CapacityView(state, capacity), spec, demand, require, inside, Explain::Yes);
+}
+
+Fit could_ever_fit(const State& state, const Group& group) {
+  return fit(state, *group.spec, whole_demand(group, group.spec->partial), Capacity::All);
+}
+
+Fit could_ever_fit(const State& state, const GroupSpec& spec) {
+  std::vector<RoleDemand> demand;
+  for (RoleIndex role = 0; role < spec.roles.size(); ++role) {
+    const RoleSpec& each = spec.roles[role];
+    demand.push_back({role, first_numbers(spec.partial ? each.min : each.replicas), each.spares, {}});
+  }
+  return fit(state, spec, demand, Capacity::All);
+}
+
+}  // namespace lockstep

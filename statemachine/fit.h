@@ -18,6 +18,7 @@ enum class Capacity : std::uint8_t {
   Free,   // of usable hosts, less what is held
   Up,     // of usable hosts, as if nobody held anything
   All,    // of every host, also down or drained, as if nobody held anything
+  FreeIfUp,  // of every host as if it were up and not drained, less what is held
 };
 
 enum class Require : std::uint8_t { AsSaid, Nothing };  // Nothing: as if no domain were required
@@ -27,6 +28,7 @@ struct RoleDemand {
   RoleIndex role{};
   std::vector<std::uint32_t> indexes{};  // ascending
   std::uint32_t spares{};
+  std::string inside{};  // the role's own domain, where members that stay have decided it; empty = not decided
 };
 
 // What is missing: the first role in manifest order that does not fit after those before it, the counter by which the
@@ -54,6 +56,12 @@ struct Fit {
 // Every member that the next attempt of `group` wants, spares included: all wanted ones, except those that have
 // succeeded and stay so (resume: unfinished). `at_min`: only `min` of each role (placement.partial).
 [[nodiscard]] std::vector<RoleDemand> whole_demand(const Group& group, bool at_min = false);
+
+// Required members of a group that goes on which wait for hosts, bound to the domain that their role is in.
+[[nodiscard]] std::vector<RoleDemand> waiting_demand(const State& state, const Group& group);
+
+// What a pending resize of `role` adds to the members required now: the lowest free indexes. Empty when it adds nothing.
+[[nodiscard]] std::vector<RoleDemand> growth_demand(const State& state, const Group& group, RoleIndex role);
 
 // True when the group could run on this cluster at all: every host up and empty, its mins with `partial`.
 [[nodiscard]] Fit could_ever_fit(const State& state, const Group& group);

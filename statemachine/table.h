@@ -24,9 +24,7 @@ class Table {
     return *this;
   }
 
-  [[nodiscard]] T* find(Id id) {
-    return const_cast<T*>(std::as_const(*this).find(id));
-  }
+  [[nodiscard]] T* find(Id id) { return const_cast<T*>(std::as_const(*this).find(id)); }
   [[nodiscard]] const T* find(Id id) const {
     const auto page = static_cast<std::size_t>(id.value) / kPageSize;
     if (page >= pages_.size() || !pages_[page]) return nullptr;

@@ -1,0 +1,273 @@
+#include "statemachine/capacity.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "events/error.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+bool path_before(const Host* a, const Host* b) {
+  const HostInfo& x = a->facts.info;
+  const HostInfo& y = b->facts.info;
+  return x.at != y.at ? x.at < y.at : x.name < y.name;
+}
+
+std::vector<std::string> split(std::string_view path) {
+  std::vector<std::string> pieces;
+  while (true) {
+    const std::size_t slash = path.find('/');
+    pieces.emplace_back(path.substr(0, slash));
+    if (slash == std::string_view::npos) return pieces;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+// Orders a host's place against a domain's: less, inside (0), or greater.
+int compare(const std::vector<std::string>& at, const std::vector<std::string>& pieces) {
+  const std::size_t common = std::min(at.size(), pieces.size());
+  for (std::size_t i = 0; i < common; ++i) {
+    const int order = at[i].compare(pieces[i]);
+    if (order != 0) return order;
+  }
+  return at.size() < pieces.size() ? -1 : 0;
+}
+
+const std::string* attribute(const HostInfo& host, const std::string& key) {
+  const auto found = std::lower_bound(host.attributes.begin(), host.attributes.end(), key,
+                                      [](const KeyValue& pair, const std::string& wanted) { return pair.key < wanted; });
+  return found != host.attributes.end() && found->key == key ? &found->value : nullptr;
+}
+
+std::int64_t at_or_zero(const std::vector<std::int64_t>& amounts, ResourceId id) {
+  return id.value < amounts.size() ? amounts[id.value] : 0;
+}
+
+}  // namespace
+
+std::int64_t saturating_times(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? kMost : product;
+}
+
+std::int64_t saturating_plus(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? kMost : sum;
+}
+
+std::string host_path(const HostInfo& host) {
+  if (host.at.empty()) return host.name;
+  return domain_path(host.at, host.at.size()) + "/" + host.name;
+}
+
+bool matches(const std::vector<KeyValue>& select, const HostInfo& host) {
+  return std::all_of(select.begin(), select.end(), [&](const KeyValue& wanted) {
+    const std::string* value = attribute(host, wanted.key);
+    if (value != nullptr) return *value == wanted.value;
+    return (wanted.key == "name" || wanted.key == "hostname") && host.name == wanted.value;
+  });
+}
+
+bool in_promised_domain(const GroupSpec& spec, std::string_view domain, const HostInfo& host) {
+  if (domain.empty() || domain == "/") return true;
+  if (spec.topology.required == "host") return host_path(host) == domain;
+  return compare(host.at, split(domain)) == 0;
+}
+
+CapacityView::CapacityView(const State& state, Capacity capacity) : state_(&state) {
+  collect_hosts(capacity);
+  collect_columns();
+  collect_free(capacity);
+  collect_pools(capacity);
+  collect_levels();
+}
+
+void CapacityView::collect_hosts(Capacity capacity) {
+  state_->hosts.for_each([&](const Host& host) {
+    if (capacity == Capacity::All || capacity == Capacity::FreeIfUp || host.usable()) hosts_.push_back(&host);
+  });
+  std::sort(hosts_.begin(), hosts_.end(), path_before);
+  rows_.reserve(hosts_.size());
+  for (std::uint32_t row = 0; row < row_count(); ++row) rows_.emplace_back(hosts_[row]->facts.id, row);
+  std::sort(rows_.begin(), rows_.end());
+}
+
+// A column only for what some host has: a manifest may name any counter, and must not make every row longer.
+void CapacityView::collect_columns() {
+  std::vector<bool> seen(state_->resources.size(), false);
+  for (const Host* host : hosts_) {
+    for (std::uint32_t id = 0; id < host->capacity.size(); ++id) {
+      if (host->capacity[id] == 0 || seen[id]) continue;
+      seen[id] = true;
+      const std::string& name = state_->resources[id];
+      if (is_pool(*state_, name)) continue;
+      places_[name] = CounterPlace{CounterPlace::Kind::Host, columns_};
+      column_of_.emplace_back(ResourceId{id}, columns_++);
+    }
+  }
+}
+
+void CapacityView::collect_free(Capacity capacity) {
+  free_.assign(hosts_.size() * columns_, 0);
+  total_.assign(columns_, 0);
+  for (std::size_t row = 0; row < hosts_.size(); ++row) {
+    const Host& host = *hosts_[row];
+    for (const auto& [id, column] : column_of_) {
+      const std::int64_t used = capacity == Capacity::Free || capacity == Capacity::FreeIfUp ? at_or_zero(host.used, id) : 0;
+      const std::int64_t left = std::max<std::int64_t>(0, at_or_zero(host.capacity, id) - used);
+      free_[row * columns_ + column] = left;
+      total_[column] = saturating_plus(total_[column], left);
+    }
+  }
+}
+
+void CapacityView::collect_pools(Capacity capacity) {
+  for (const auto& [name, pool] : state_->pools) {
+    places_[name] = CounterPlace{CounterPlace::Kind::Pool, static_cast<std::uint32_t>(pools_.size())};
+    const std::int64_t left = capacity == Capacity::Free || capacity == Capacity::FreeIfUp ? lockstep::pool_free(*state_, name) : pool.total;
+    pools_.push_back(std::max<std::int64_t>(0, left));
+  }
+}
+
+void CapacityView::collect_levels() {
+  levels_.resize(state_->head.levels.size());
+  for (std::uint32_t depth = 1; depth <= levels_.size(); ++depth) {
+    Level& level = levels_[depth - 1];
+    level.domain_of.assign(hosts_.size(), kNoRow);
+    for (std::uint32_t row = 0; row < row_count(); ++row) {
+      const auto& at = hosts_[row]->facts.info.at;
+      if (at.size() < depth) continue;
+      const bool same = !level.domains.empty() && level.domains.back().after == row &&
+                        std::equal(at.begin(), at.begin() + depth, hosts_[row - 1]->facts.info.at.begin());
+      if (!same) {
+        level.domains.push_back({row, row});
+        level.sums.resize(level.domains.size() * columns_, 0);
+      }
+      const std::size_t domain = level.domains.size() - 1;
+      level.domains[domain].after = row + 1;
+      level.domain_of[row] = static_cast<std::uint32_t>(domain);
+      for (std::uint32_t column = 0; column < columns_; ++column) {
+        auto& sum = level.sums[domain * columns_ + column];
+        sum = saturating_plus(sum, free(row, column));
+      }
+    }
+  }
+}
+
+CounterPlace CapacityView::place(std::string_view counter) const {
+  const auto found = places_.find(counter);
+  return found == places_.end() ? CounterPlace{} : found->second;
+}
+
+std::optional<std::uint32_t> CapacityView::depth_of(std::string_view level) const {
+  if (level == "host") return kHostDepth;
+  const auto& levels = state_->head.levels;
+  const auto found = std::find(levels.begin(), levels.end(), level);
+  if (found == levels.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - levels.begin()) + 1;
+}
+
+std::optional<Domain> CapacityView::find(std::string_view path, bool is_host_path) const {
+  if (path.empty() || path == "/") return cluster();
+  std::vector<std::string> pieces = split(path);
+  std::string name;
+  if (is_host_path) {
+    name = std::move(pieces.back());
+    pieces.pop_back();
+  }
+  const auto below = [&](const Host* host) { return compare(host->facts.info.at, pieces) < 0; };
+  const auto inside = [&](const Host* host) { return compare(host->facts.info.at, pieces) <= 0; };
+  const auto first = std::partition_point(hosts_.begin(), hosts_.end(), below);
+  const auto after = std::partition_point(first, hosts_.end(), inside);
+  const auto row = [&](auto place) { return static_cast<std::uint32_t>(place - hosts_.begin()); };
+  if (!is_host_path) {
+    if (first == after) return std::nullopt;
+    return Domain{static_cast<std::uint32_t>(pieces.size()), {row(first), row(after)}};
+  }
+  for (auto host = first; host != after; ++host) {
+    const HostInfo& info = (*host)->facts.info;
+    if (info.at == pieces && info.name == name) return Domain{kHostDepth, {row(host), row(host) + 1}};
+  }
+  return std::nullopt;
+}
+
+std::vector<Domain> CapacityView::domains(std::uint32_t depth, const Domain& within) const {
+  if (depth <= within.depth) return {within};
+  std::vector<Domain> found;
+  if (depth == kHostDepth) {
+    for (std::uint32_t row = within.rows.first; row < within.rows.after; ++row) found.push_back({depth, {row, row + 1}});
+    return found;
+  }
+  const auto& all = levels_[depth - 1].domains;
+  auto next = std::partition_point(all.begin(), all.end(),
+                                   [&](const RowRange& rows) { return rows.first < within.rows.first; });
+  for (; next != all.end() && next->after <= within.rows.after; ++next) found.push_back({depth, *next});
+  return found;
+}
+
+std::string CapacityView::path(const Domain& domain) const {
+  if (domain.depth == 0) return "/";
+  const HostInfo& info = hosts_[domain.rows.first]->facts.info;
+  return domain.depth == kHostDepth ? host_path(info) : domain_path(info.at, domain.depth);
+}
+
+std::int64_t CapacityView::sum(const Domain& domain, std::uint32_t column) const {
+  if (domain.depth == 0) return total_[column];
+  if (domain.rows.size() == 1) return free(domain.rows.first, column);
+  if (domain.depth > levels_.size()) return kMost;
+  const Level& level = levels_[domain.depth - 1];
+  return level.sums[std::size_t{level.domain_of[domain.rows.first]} * columns_ + column];
+}
+
+std::uint32_t CapacityView::row_of(HostId host) const {
+  const auto found = std::lower_bound(rows_.begin(), rows_.end(), std::pair{host, std::uint32_t{0}});
+  LOCKSTEP_CHECK(found != rows_.end() && found->first == host, "a placement names a host that the view does not have");
+  return found->second;
+}
+
+// A sum that has reached the largest number says nothing exact, and stays.
+void CapacityView::subtract(std::uint32_t row, std::uint32_t column, std::int64_t amount) {
+  auto& left = free_[std::size_t{row} * columns_ + column];
+  LOCKSTEP_CHECK(amount <= left, "a placement takes more than is free");
+  left -= amount;
+  if (total_[column] != kMost) total_[column] -= amount;
+  for (Level& level : levels_) {
+    if (level.domain_of[row] == kNoRow) continue;
+    auto& sum = level.sums[std::size_t{level.domain_of[row]} * columns_ + column];
+    if (sum != kMost) sum -= amount;
+  }
+}
+
+void CapacityView::take(const GroupSpec& spec, std::span<const MemberPlacement> members,
+                        std::span<const SparePlacement> spares) {
+  std::map<std::pair<RoleIndex, std::uint32_t>, std::vector<std::pair<CounterPlace, std::int64_t>>> known;
+  const auto take_slices = [&](RoleIndex role, const std::vector<Slice>& slices) {
+    for (const Slice& slice : slices) {
+      auto [entry, is_new] = known.try_emplace({role, slice.term});
+      if (is_new) {
+        for (const Counter& request : spec.roles.at(role).tasks.at(slice.term).requests) {
+          if (request.amount > 0) entry->second.emplace_back(place(request.name), request.amount);
+        }
+      }
+      const std::uint32_t row = row_of(slice.host);
+      for (const auto& [where, amount] : entry->second) {
+        const std::int64_t total = saturating_times(amount, slice.count);
+        if (where.kind == CounterPlace::Kind::Pool) {
+          LOCKSTEP_CHECK(total <= pools_[where.column], "a placement takes more than a pool has free");
+          pools_[where.column] -= total;
+        } else {
+          LOCKSTEP_CHECK(where.kind == CounterPlace::Kind::Host, "a placement takes what no host has");
+          subtract(row, where.column, total);
+        }
+      }
+    }
+  };
+  for (const MemberPlacement& member : members) take_slices(member.member.role, member.slices);
+  for (const SparePlacement& spare : spares) take_slices(spare.role, spare.slices);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,118 @@
+#pragma once
+// Free capacity of the cluster as one question, or one scheduling pass, sees it: the hosts that count in path order, a
+// row of counters each, sums per domain, and the shared pools. Built once from a state; take() lets later questions see
+// what earlier answers use, so that what-if needs no copy of the state.
+//
+// Path order is that of the pieces of `at`, bytewise, then of the host's name. All hosts of a domain follow each other in
+// it, so a domain is a range of rows. Nothing here depends on host ids or on the order in which hosts were added.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "events/spec.h"
+#include "statemachine/fit.h"
+#include "statemachine/state.h"
+
+namespace lockstep {
+
+struct RowRange {  // rows [first, after)
+  std::uint32_t first{};
+  std::uint32_t after{};
+  [[nodiscard]] std::uint32_t size() const { return after - first; }
+  [[nodiscard]] bool contains(const RowRange& other) const { return first <= other.first && other.after <= after; }
+  friend bool operator==(const RowRange&, const RowRange&) = default;
+};
+
+inline constexpr std::uint32_t kHostDepth = 0xffffffffU;  // the level `host`, below all others
+inline constexpr std::uint32_t kNoRow = 0xffffffffU;
+
+struct Domain {
+  std::uint32_t depth{};  // pieces of its path; 0 = the whole cluster, kHostDepth = one host
+  RowRange rows{};
+  friend bool operator==(const Domain&, const Domain&) = default;
+};
+
+// Where the amounts of a counter are kept.
+struct CounterPlace {
+  enum class Kind : std::uint8_t { Nowhere, Host, Pool };  // Nowhere: no host that counts has it
+  Kind kind{Kind::Nowhere};
+  std::uint32_t column{};  // of Host or Pool
+};
+
+class CapacityView {
+ public:
+  // `state` must outlive the view and stay as it is.
+  CapacityView(const State& state, Capacity capacity);
+
+  [[nodiscard]] std::uint32_t row_count() const { return static_cast<std::uint32_t>(hosts_.size()); }
+  [[nodiscard]] const Host& host(std::uint32_t row) const { return *hosts_[row]; }
+  [[nodiscard]] CounterPlace place(std::string_view counter) const;
+  [[nodiscard]] std::int64_t free(std::uint32_t row, std::uint32_t column) const {
+    return free_[std::size_t{row} * columns_ + column];
+  }
+  [[nodiscard]] std::int64_t pool_free(std::uint32_t pool) const { return pools_[pool]; }
+
+  [[nodiscard]] Domain cluster() const { return Domain{0, {0, row_count()}}; }
+  // Depth of a level by name; `host` is kHostDepth. Nothing for an unknown name.
+  [[nodiscard]] std::optional<std::uint32_t> depth_of(std::string_view level) const;
+  // The domain of a stored path; `host_path`: its last piece is a host's name. Nothing when no host that counts is in it.
+  [[nodiscard]] std::optional<Domain> find(std::string_view path, bool host_path) const;
+  // Domains of one level inside `within`, in path order; `within` itself where that level is as wide as it, or wider.
+  [[nodiscard]] std::vector<Domain> domains(std::uint32_t depth, const Domain& within) const;
+  [[nodiscard]] std::string path(const Domain& domain) const;
+  // Never less than what is free there; exact for the cluster, the domains of the levels, and hosts.
+  [[nodiscard]] std::int64_t sum(const Domain& domain, std::uint32_t column) const;
+
+  // Uses up what a placement takes. It must fit.
+  void take(const GroupSpec& spec, std::span<const MemberPlacement> members, std::span<const SparePlacement> spares);
+
+ private:
+  struct Level {
+    std::vector<RowRange> domains{};          // in path order
+    std::vector<std::uint32_t> domain_of{};   // by row; kNoRow: in no domain of this level
+    std::vector<std::int64_t> sums{};         // [domain][column]
+  };
+
+  void collect_hosts(Capacity capacity);
+  void collect_columns();
+  void collect_free(Capacity capacity);
+  void collect_pools(Capacity capacity);
+  void collect_levels();
+  void subtract(std::uint32_t row, std::uint32_t column, std::int64_t amount);
+  [[nodiscard]] std::uint32_t row_of(HostId host) const;
+
+  const State* state_;
+  std::vector<const Host*> hosts_{};                            // by row
+  std::vector<std::pair<HostId, std::uint32_t>> rows_{};        // sorted by id
+  std::uint32_t columns_ = 0;
+  std::map<std::string, CounterPlace, std::less<>> places_{};
+  std::vector<std::pair<ResourceId, std::uint32_t>> column_of_{};  // counters of hosts
+  std::vector<std::int64_t> free_{};                            // [row][column]
+  std::vector<std::int64_t> pools_{};                           // by column of the pool
+  std::vector<std::int64_t> total_{};                           // by column
+  std::vector<Level> levels_{};                                 // widest first: depth less one
+};
+
+// "b1/r1/n1": where `required: host` promises a host.
+[[nodiscard]] std::string host_path(const HostInfo& host);
+// True when the host's attributes are those of `select`; `name` and `hostname` also mean the host's own name where it
+// has no such attribute.
+[[nodiscard]] bool matches(const std::vector<KeyValue>& select, const HostInfo& host);
+// Is the host in the domain promised to a group of this spec ("/" or empty: the whole cluster)?
+[[nodiscard]] bool in_promised_domain(const GroupSpec& spec, std::string_view domain, const HostInfo& host);
+
+// Counts and quantities of a million members multiply past 64 bits; they stop at the largest number instead.
+[[nodiscard]] std::int64_t saturating_times(std::int64_t a, std::int64_t b);
+[[nodiscard]] std::int64_t saturating_plus(std::int64_t a, std::int64_t b);
+
+// fit() on a view already made. `shortage` is computed only on request: it costs more than the answer itself.
+enum class Explain : std::uint8_t { No, Yes };
+[[nodiscard]] Fit fit_in(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
+                         Require require, std::string_view inside, Explain explain);
+
+}  // namespace lockstep

@@ -1,0 +1,110 @@
+// What a group asks hosts for: all of it before an attempt, members that wait during one, and growth.
+
+#include <algorithm>
+#include <optional>
+
+#include "statemachine/capacity.h"
+#include "statemachine/fit.h"
+
+namespace lockstep {
+
+namespace {
+
+// Do members that have succeeded stay so when the group is placed next? Between attempts only suspension and eviction
+// leave them, so there it is as it looks; a stop that restarts the group will make them run again.
+bool successes_stay(const Group& group) {
+  if (group.spec->resume != ResumeWhat::Unfinished) return false;
+  switch (group.head.phase) {
+    case GroupPhase::Pending:
+    case GroupPhase::Reserving:
+    case GroupPhase::Suspended:
+      return true;
+    case GroupPhase::Stopping:
+      return group.head.next == StopNext::Requeue || group.head.next == StopNext::Suspend;
+    default:
+      return false;
+  }
+}
+
+bool succeeded(const Role& role, std::uint32_t index) {
+  return index < role.members.size() && role.members[index].phase == MemberPhase::Succeeded;
+}
+
+const std::vector<Slice>* first_held(const Role& role) {
+  for (const Member& member : role.members) {
+    if (!member.hosts.empty()) return &member.hosts;
+  }
+  for (const Spare& spare : role.spares) {
+    if (!spare.hosts.empty()) return &spare.hosts;
+  }
+  return nullptr;
+}
+
+// The role's own domain, by what it holds. Empty where it requires none, or holds nothing that could tell.
+std::string role_domain(const State& state, const Group& group, RoleIndex role) {
+  const std::string& level = group.spec->roles[role].topology.required;
+  const std::vector<Slice>* held = level.empty() ? nullptr : first_held(group.roles[role]);
+  const Host* host = held == nullptr ? nullptr : state.host(held->front().host);
+  if (host == nullptr) return {};
+  const HostInfo& info = host->facts.info;
+  if (level == "host") return host_path(info);
+  const auto& levels = state.head.levels;
+  const auto found = std::find(levels.begin(), levels.end(), level);
+  const auto depth = static_cast<std::size_t>(found - levels.begin()) + 1;
+  return found == levels.end() || info.at.size() < depth ? std::string{} : domain_path(info.at, depth);
+}
+
+}  // namespace
+
+std::vector<RoleDemand> whole_demand(const Group& group, bool at_min) {
+  const bool stay = successes_stay(group);
+  std::vector<RoleDemand> demand;
+  for (RoleIndex role = 0; role < group.roles.size(); ++role) {
+    const RoleSpec& spec = group.spec->roles[role];
+    const std::uint32_t wanted = group.roles[role].head.wanted;
+    RoleDemand each{role, {}, spec.spares, {}};
+    std::uint32_t done = 0;
+    for (std::uint32_t index = 0; index < wanted; ++index) {
+      if (stay && succeeded(group.roles[role], index)) ++done;
+      else each.indexes.push_back(index);
+    }
+    if (at_min) {
+      const std::uint32_t fewest = spec.min - std::min(spec.min, done);
+      each.indexes.resize(std::min<std::size_t>(each.indexes.size(), fewest));
+    }
+    demand.push_back(std::move(each));
+  }
+  return demand;
+}
+
+std::vector<RoleDemand> waiting_demand(const State& state, const Group& group) {
+  std::vector<RoleDemand> demand;
+  for (RoleIndex role = 0; role < group.roles.size(); ++role) {
+    if (group.roles[role].counts.required_in(MemberPhase::Waiting) == 0) continue;
+    RoleDemand each{role, {}, 0, role_domain(state, group, role)};
+    const auto& members = group.roles[role].members;
+    for (std::uint32_t index = 0; index < members.size(); ++index) {
+      const Member& member = members[index];
+      if (member.required && member.phase == MemberPhase::Waiting && member.hosts.empty()) each.indexes.push_back(index);
+    }
+    if (!each.indexes.empty()) demand.push_back(std::move(each));
+  }
+  return demand;
+}
+
+std::vector<RoleDemand> growth_demand(const State& state, const Group& group, RoleIndex role) {
+  const Role& here = group.roles.at(role);
+  if (!here.head.resize_pending || here.head.resize_to <= here.counts.required) return {};
+  RoleDemand each{role, {}, 0, role_domain(state, group, role)};
+  std::uint32_t missing = here.head.resize_to - here.counts.required;
+  for (std::uint32_t index = 0; missing > 0; ++index) {
+    const bool is_free =
+        index >= here.members.size() || (!here.members[index].required && !is_live(here.members[index].phase));
+    if (!is_free) continue;
+    each.indexes.push_back(index);
+    --missing;
+  }
+  return {each};
+}
+
+}  // namespace lockstep

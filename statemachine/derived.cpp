@@ -1,0 +1,245 @@
+#include "statemachine/derived.h"
+
+#include <algorithm>
+
+#include "events/error.h"
+#include "statemachine/digest.h"
+
+namespace lockstep::derived {
+
+namespace {
+
+// Sums over the whole cluster may pass 64 bits for counters that are no pools; wrapping keeps them reversible, and
+// those of pools, which are bounded by their totals, exact.
+void add(std::vector<std::int64_t>& amounts, ResourceId id, std::int64_t amount) {
+  if (amounts.size() <= id.value) amounts.resize(id.value + 1, 0);
+  auto& total = amounts[id.value];
+  total = static_cast<std::int64_t>(static_cast<std::uint64_t>(total) + static_cast<std::uint64_t>(amount));
+}
+
+void charge(State& state, const Group& group, RoleIndex role, std::span<const Slice> slices, int sign) {
+  for (const Slice& slice : slices) {
+    Host* host = state.hosts.find(slice.host);
+    LOCKSTEP_CHECK(host != nullptr, "a slice names a host that is not there");
+    for (const auto& [resource, amount] : group.requests->at(role).at(slice.term)) {
+      const std::int64_t total = amount * static_cast<std::int64_t>(slice.count) * sign;
+      add(host->used, resource, total);
+      add(state.used, resource, total);
+    }
+    auto& slices_here = host->groups[group.head.id];
+    slices_here = sign > 0 ? slices_here + 1 : slices_here - 1;
+    if (slices_here == 0) host->groups.erase(group.head.id);
+  }
+}
+
+void visit_deadline(const std::function<void(const TimerKey&)>& visit, const Group& group, TimerKind kind,
+                    Time deadline, MemberKey member = {kNoRole, kNoMember}) {
+  if (deadline) visit(TimerKey{deadline, group.head.id, kind, member});
+}
+
+bool waits_for_hosts(const Group& group) {
+  const auto phase = group.head.phase;
+  if (phase == GroupPhase::Pending || phase == GroupPhase::Reserving) return true;
+  if (!is_active(phase) || group.head.satisfied) return false;
+  return std::any_of(group.roles.begin(), group.roles.end(), [&](const Role& role) {
+    const bool grows =
+        phase == GroupPhase::Running && role.head.resize_pending && role.head.resize_to > role.counts.required;
+    return grows || role.counts.required_in(MemberPhase::Waiting) > 0;
+  });
+}
+
+bool owes(const Group& group) {
+  return group.claims_owed > 0 || std::any_of(group.roles.begin(), group.roles.end(), [](const Role& role) {
+           return role.counts.in(MemberPhase::Placed) + role.counts.in(MemberPhase::Starting) +
+                      role.counts.in(MemberPhase::Stopping) >
+                  0;
+         });
+}
+
+}  // namespace
+
+ResourceId intern(State& state, std::string_view resource) {
+  const auto found = state.resource_ids.find(resource);
+  if (found != state.resource_ids.end()) return found->second;
+  const ResourceId id{static_cast<std::uint32_t>(state.resources.size())};
+  state.resources.emplace_back(resource);
+  state.resource_ids.emplace(std::string(resource), id);
+  return id;
+}
+
+void measure(State& state, Host& host) {
+  host.capacity.clear();
+  for (const Counter& counter : host.facts.info.counters)
+    add(host.capacity, intern(state, counter.name), counter.amount);
+}
+
+SpecEntry& spec_entry(State& state, const SpecHash& hash, const GroupSpec& spec) {
+  SpecEntry& entry = state.specs[hash];
+  if (!entry.spec) entry.spec = std::make_shared<const GroupSpec>(spec);
+  if (!entry.requests) {
+    SpecRequests requests;
+    for (const RoleSpec& role : spec.roles) {
+      auto& terms = requests.emplace_back();
+      for (const TaskTerm& term : role.tasks) {
+        auto& amounts = terms.emplace_back();
+        for (const Counter& request : term.requests) amounts.emplace_back(intern(state, request.name), request.amount);
+      }
+    }
+    entry.requests = std::make_shared<const SpecRequests>(std::move(requests));
+  }
+  return entry;
+}
+
+void hold(State& state, const Group& group, RoleIndex role, std::span<const Slice> slices) {
+  charge(state, group, role, slices, 1);
+}
+void release(State& state, const Group& group, RoleIndex role, std::span<const Slice> slices) {
+  charge(state, group, role, slices, -1);
+}
+
+bool counts_for_barrier(const Group& group, const ClaimKey& key) {
+  if (key.member.role == kNoRole) return true;
+  const Role& role = group.roles.at(key.member.role);
+  return key.member.index < role.members.size() && role.members[key.member.index].required;
+}
+
+void for_each_claim_of(const Group& group, const MemberKey& member, const std::function<void(const ClaimKey&)>& visit) {
+  for (std::uint32_t claim = 0; claim < group.spec->claims.size(); ++claim) {
+    const ClaimSpec& spec = group.spec->claims[claim];
+    if (spec.kind != ClaimKind::Template || spec.per != ClaimPer::Member) continue;
+    if (spec.roles.empty() || std::binary_search(spec.roles.begin(), spec.roles.end(), member.role)) {
+      visit(ClaimKey{claim, member});
+    }
+  }
+}
+
+PhaseCounts count_phases(const Role& role) {
+  PhaseCounts counts;
+  for (const Member& member : role.members) {
+    ++counts.all[static_cast<std::size_t>(member.phase)];
+    if (member.required) {
+      ++counts.required;
+      ++counts.of_required[static_cast<std::size_t>(member.phase)];
+    }
+  }
+  return counts;
+}
+
+std::uint32_t count_claims_not_ready(const State& state, const Group& group) {
+  std::uint32_t count = 0;
+  for (const auto& [key, claim] : group.claims) {
+    if (claim.phase != ClaimPhase::Ready && counts_for_barrier(group, key)) ++count;
+  }
+  for (const ClaimSpec& spec : group.spec->claims) {
+    if (spec.kind != ClaimKind::Standalone) continue;
+    const auto found = state.claims.find(spec.name);
+    if (found == state.claims.end() || found->second.phase != ClaimPhase::Ready) ++count;
+  }
+  return count;
+}
+
+std::uint32_t count_claims_owed(const Group& group) {
+  return static_cast<std::uint32_t>(std::count_if(group.claims.begin(), group.claims.end(), [](const auto& entry) {
+    return entry.second.phase == ClaimPhase::Provisioning || entry.second.phase == ClaimPhase::Releasing;
+  }));
+}
+
+void for_each_timer(const Group& group, const std::function<void(const TimerKey&)>& visit) {
+  const GroupHead& head = group.head;
+  visit_deadline(visit, group, TimerKind::Pend, head.pend_deadline);
+  visit_deadline(visit, group, TimerKind::Reserve, head.reserve_deadline);
+  visit_deadline(visit, group, TimerKind::Start, head.start_deadline);
+  visit_deadline(visit, group, TimerKind::Run, head.run_deadline);
+  visit_deadline(visit, group, TimerKind::Backoff, head.backoff_deadline);
+  // A group that still owes the release of a claim is not forgotten: its ttl waits.
+  if (group.claims_owed == 0) visit_deadline(visit, group, TimerKind::Ttl, head.ttl_deadline);
+  for (RoleIndex role = 0; role < group.roles.size(); ++role) {
+    visit_deadline(visit, group, TimerKind::Resize, group.roles[role].head.resize_deadline, {role, kNoMember});
+  }
+}
+
+void for_each_timer(const Group& group, const MemberKey& key, const Member& member,
+                    const std::function<void(const TimerKey&)>& visit) {
+  visit_deadline(visit, group, TimerKind::Recover, member.recover_deadline, key);
+  visit_deadline(visit, group, TimerKind::Stop, member.stop_deadline, key);
+}
+
+void reindex(State& state, Group& group) {
+  Indexed& at = group.indexed;
+  const bool owing = owes(group);
+  if (owing != at.owing) {
+    if (owing)
+      state.indexes.owing.insert(group.head.id);
+    else
+      state.indexes.owing.erase(group.head.id);
+    at.owing = owing;
+  }
+  const bool wants = waits_for_hosts(group);
+  const OrderKey order{!is_active(group.head.phase), -std::int64_t{group.spec->priority}, group.head.order,
+                       group.head.id};
+  if (wants == at.wants_hosts && (!wants || order == at.order)) return;
+  if (at.wants_hosts) state.indexes.wants_hosts.erase(at.order);
+  if (wants) state.indexes.wants_hosts.insert(order);
+  at.wants_hosts = wants;
+  at.order = order;
+}
+
+}  // namespace lockstep::derived
+
+namespace lockstep {
+
+namespace {
+
+void rebuild_group(State& state, Group& group) {
+  SpecEntry& entry = state.specs.at(group.head.spec);
+  ++entry.users;
+  group.spec = entry.spec;
+  group.requests = entry.requests;
+  group.claims_not_ready = derived::count_claims_not_ready(state, group);
+  group.claims_owed = derived::count_claims_owed(group);
+  group.indexed = {};
+  const auto add_timer = [&](const TimerKey& timer) { state.indexes.timers.insert(timer); };
+  for (RoleIndex role = 0; role < group.roles.size(); ++role) {
+    Role& each = group.roles[role];
+    each.counts = derived::count_phases(each);
+    for (std::uint32_t index = 0; index < each.members.size(); ++index) {
+      derived::hold(state, group, role, each.members[index].hosts);
+      derived::for_each_timer(group, {role, index}, each.members[index], add_timer);
+    }
+    for (const Spare& spare : each.spares) derived::hold(state, group, role, spare.hosts);
+  }
+  derived::for_each_timer(group, add_timer);
+  derived::reindex(state, group);
+  ++state.indexes.groups_in[static_cast<std::size_t>(group.head.phase)];
+  state.indexes.names.emplace(group.head.identity.name, group.head.id);
+  if (is_terminal(group.head.phase)) return;
+  for (const ClaimSpec& claim : group.spec->claims) {
+    if (claim.kind == ClaimKind::Standalone) state.indexes.standalone_users[claim.name].insert(group.head.id);
+  }
+}
+
+}  // namespace
+
+void rebuild_derived(State& state) {
+  state.indexes = {};
+  state.resources.clear();
+  state.resource_ids.clear();
+  state.used.clear();
+  state.hosts.for_each([&](Host& host) {
+    host.used.clear();
+    host.groups.clear();
+    derived::measure(state, host);
+    state.indexes.hosts_by_name.emplace(host.facts.info.name, host.facts.id);
+  });
+  for (const auto& [name, pool] : state.pools) (void)derived::intern(state, name);
+  for (auto& [hash, entry] : state.specs) {
+    entry.users = 0;
+    entry.requests.reset();
+    const std::shared_ptr<const GroupSpec> spec = entry.spec;
+    derived::spec_entry(state, hash, *spec);
+  }
+  state.groups.for_each([&](Group& group) { rebuild_group(state, group); });
+  state.digest = compute_digest(state);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,42 @@
+#pragma once
+// Upkeep of everything in State that is derived from the facts: interned counters, host and pool use, phase counts,
+// claim counts, indexes. Used by the guards of edit.h, event by event, and by rebuild_derived() for a whole state, so
+// that there is one definition of each. Private to statemachine/.
+
+#include <functional>
+#include <span>
+
+#include "statemachine/state.h"
+
+namespace lockstep::derived {
+
+[[nodiscard]] ResourceId intern(State& state, std::string_view resource);
+
+// Host::capacity from its facts.
+void measure(State& state, Host& host);
+
+// The entry of `spec`, made new when it is not there, with its requests compiled.
+SpecEntry& spec_entry(State& state, const SpecHash& hash, const GroupSpec& spec);
+
+// Adds to, or takes from, the use of hosts and of the cluster what `slices` of a member of `role` stand for.
+void hold(State& state, const Group& group, RoleIndex role, std::span<const Slice> slices);
+void release(State& state, const Group& group, RoleIndex role, std::span<const Slice> slices);
+
+// A claim keeps the barrier down while it is not Ready, unless its member is not required.
+[[nodiscard]] bool counts_for_barrier(const Group& group, const ClaimKey& key);
+// visit(claim key) for the per-member claims that `member` has.
+void for_each_claim_of(const Group& group, const MemberKey& member, const std::function<void(const ClaimKey&)>& visit);
+
+[[nodiscard]] PhaseCounts count_phases(const Role& role);
+[[nodiscard]] std::uint32_t count_claims_not_ready(const State& state, const Group& group);
+[[nodiscard]] std::uint32_t count_claims_owed(const Group& group);
+
+// Clocks of the group itself, of its pending resizes, and (apart) of one member.
+void for_each_timer(const Group& group, const std::function<void(const TimerKey&)>& visit);
+void for_each_timer(const Group& group, const MemberKey& key, const Member& member,
+                    const std::function<void(const TimerKey&)>& visit);
+
+// Moves the group in the indexes `owing` and `wants_hosts` to where it belongs now.
+void reindex(State& state, Group& group);
+
+}  // namespace lockstep::derived

@@ -1,0 +1,167 @@
+#include "statemachine/edit.h"
+
+#include <algorithm>
+
+namespace lockstep::edit {
+
+namespace {
+
+// Visits timers of `before` that are to go and of `after` that are to come, when they differ.
+void move_timer(State& state, const Group& group, TimerKind kind, const MemberKey& key, Time before, Time after) {
+  if (before == after) return;
+  if (before) state.indexes.timers.erase(TimerKey{before, group.head.id, kind, key});
+  if (after) state.indexes.timers.insert(TimerKey{after, group.head.id, kind, key});
+}
+
+}  // namespace
+
+// ---- group
+// ------------------------------------------------------------------------------------------------------------
+EditGroup::EditGroup(State& state, Group& group) : state_(state), group_(group) {
+  digest_detail::subtract(state_.digest, hash());
+  derived::for_each_timer(group_, [&](const TimerKey& timer) { state_.indexes.timers.erase(timer); });
+  --state_.indexes.groups_in[static_cast<std::size_t>(group_.head.phase)];
+}
+
+EditGroup::~EditGroup() {
+  digest_detail::add(state_.digest, hash());
+  derived::for_each_timer(group_, [&](const TimerKey& timer) { state_.indexes.timers.insert(timer); });
+  ++state_.indexes.groups_in[static_cast<std::size_t>(group_.head.phase)];
+}
+
+Digest EditGroup::hash() const {
+  Digest sum = hash_entity(EntityKind::GroupHead, group_.head, group_.head.id);
+  for (RoleIndex role = 0; role < group_.roles.size(); ++role) {
+    digest_detail::add(sum, hash_entity(EntityKind::RoleHead, group_.roles[role].head, group_.head.id, role));
+  }
+  return sum;
+}
+
+// ---- member
+// -----------------------------------------------------------------------------------------------------------
+EditMember::EditMember(State& state, Group& group, MemberKey key)
+    : state_(state),
+      group_(group),
+      key_(key),
+      member_(group.roles.at(key.role).members.at(key.index)),
+      recover_deadline_(member_.recover_deadline),
+      stop_deadline_(member_.stop_deadline),
+      required_(member_.required) {
+  digest_detail::subtract(state_.digest, hash_entity(EntityKind::Member, member_, group_.head.id, key_));
+  count(-1);
+}
+
+EditMember::~EditMember() {
+  digest_detail::add(state_.digest, hash_entity(EntityKind::Member, member_, group_.head.id, key_));
+  count(1);
+  move_timer(state_, group_, TimerKind::Recover, key_, recover_deadline_, member_.recover_deadline);
+  move_timer(state_, group_, TimerKind::Stop, key_, stop_deadline_, member_.stop_deadline);
+  if (required_ == member_.required) return;
+  derived::for_each_claim_of(group_, key_, [&](const ClaimKey& claim) {
+    const auto found = group_.claims.find(claim);
+    if (found == group_.claims.end() || found->second.phase == ClaimPhase::Ready) return;
+    if (member_.required)
+      ++group_.claims_not_ready;
+    else
+      --group_.claims_not_ready;
+  });
+}
+
+void EditMember::count(int sign) {
+  PhaseCounts& counts = group_.roles[key_.role].counts;
+  const auto step = static_cast<std::uint32_t>(sign);  // wraps for -1
+  counts.all[static_cast<std::size_t>(member_.phase)] += step;
+  if (!member_.required) return;
+  counts.of_required[static_cast<std::size_t>(member_.phase)] += step;
+  counts.required += step;
+}
+
+void EditMember::set_hosts(std::vector<Slice> slices) {
+  derived::release(state_, group_, key_.role, member_.hosts);
+  member_.hosts = std::move(slices);
+  derived::hold(state_, group_, key_.role, member_.hosts);
+}
+
+// ---- containers
+// -------------------------------------------------------------------------------------------------------
+void add_member(State& state, Group& group, RoleIndex role) {
+  Role& each = group.roles.at(role);
+  const auto index = static_cast<std::uint32_t>(each.members.size());
+  const Member& member = each.members.emplace_back();
+  ++each.counts.all[static_cast<std::size_t>(member.phase)];
+  digest_detail::add(state.digest, hash_entity(EntityKind::Member, member, group.head.id, MemberKey{role, index}));
+  derived::for_each_claim_of(group, {role, index},
+                             [&](const ClaimKey& key) { set_claim(state, group, key, ClaimPhase::Wanted); });
+}
+
+void set_spares(State& state, Group& group, RoleIndex role, std::vector<Spare> spares) {
+  Role& each = group.roles.at(role);
+  const auto hash_all = [&] {
+    Digest sum;
+    for (std::uint32_t index = 0; index < each.spares.size(); ++index) {
+      digest_detail::add(sum,
+                         hash_entity(EntityKind::Spare, each.spares[index], group.head.id, MemberKey{role, index}));
+    }
+    return sum;
+  };
+  digest_detail::subtract(state.digest, hash_all());
+  for (const Spare& spare : each.spares) derived::release(state, group, role, spare.hosts);
+  each.spares = std::move(spares);
+  for (const Spare& spare : each.spares) derived::hold(state, group, role, spare.hosts);
+  digest_detail::add(state.digest, hash_all());
+}
+
+void set_claim(State& state, Group& group, const ClaimKey& key, ClaimPhase phase) {
+  const auto owed = [](ClaimPhase each) { return each == ClaimPhase::Provisioning || each == ClaimPhase::Releasing; };
+  const bool counts = derived::counts_for_barrier(group, key);
+  const bool had_ttl = group.claims_owed == 0 && group.head.ttl_deadline;
+  const auto [found, fresh] = group.claims.try_emplace(key);
+  if (!fresh) {
+    digest_detail::subtract(state.digest, hash_entity(EntityKind::GroupClaim, found->second, group.head.id, key));
+    if (counts && found->second.phase != ClaimPhase::Ready) --group.claims_not_ready;
+    if (owed(found->second.phase)) --group.claims_owed;
+  }
+  found->second.phase = phase;
+  digest_detail::add(state.digest, hash_entity(EntityKind::GroupClaim, found->second, group.head.id, key));
+  if (counts && phase != ClaimPhase::Ready) ++group.claims_not_ready;
+  if (owed(phase)) ++group.claims_owed;
+  const bool has_ttl = group.claims_owed == 0 && group.head.ttl_deadline;
+  if (had_ttl == has_ttl) return;
+  const TimerKey ttl{group.head.ttl_deadline, group.head.id, TimerKind::Ttl, {kNoRole, kNoMember}};
+  if (has_ttl)
+    state.indexes.timers.insert(ttl);
+  else
+    state.indexes.timers.erase(ttl);
+}
+
+void set_standalone_claim(State& state, const std::string& name, ClaimPhase phase) {
+  const auto [found, fresh] = state.claims.try_emplace(name);
+  if (!fresh) {
+    digest_detail::subtract(state.digest, hash_entity(EntityKind::StandaloneClaim, found->second, name));
+  }
+  const bool was_ready = !fresh && found->second.phase == ClaimPhase::Ready;
+  found->second.phase = phase;
+  digest_detail::add(state.digest, hash_entity(EntityKind::StandaloneClaim, found->second, name));
+  const bool is_ready = phase == ClaimPhase::Ready;
+  if (was_ready == is_ready) return;
+  const auto users = state.indexes.standalone_users.find(name);
+  if (users == state.indexes.standalone_users.end()) return;
+  for (const GroupId id : users->second) {
+    Group* group = state.groups.find(id);
+    if (is_ready)
+      --group->claims_not_ready;
+    else
+      ++group->claims_not_ready;
+  }
+}
+
+void charge_member(State& state, Group& group, const MemberKey& key, Time time) {
+  const auto [found, fresh] = group.member_charges.try_emplace(key);
+  if (!fresh) {
+    digest_detail::subtract(state.digest, hash_entity(EntityKind::MemberCharges, found->second, group.head.id, key));
+  }
+  found->second.times.push_back(time);
+  digest_detail::add(state.digest, hash_entity(EntityKind::MemberCharges, found->second, group.head.id, key));
+}
+
+}  // namespace lockstep::edit
