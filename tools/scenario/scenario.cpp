@@ -1,1 +1,85 @@
-// placeholder
+#include "tools/scenario/scenario.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <system_error>
+
+#include "tools/scenario/parse.h"
+#include "tools/scenario/runner.h"
+
+namespace lockstep {
+namespace {
+
+// A regular file of a bounded size: a scenario may name anything.
+Result<std::string> read_file(const std::filesystem::path& path, std::size_t bytes_max) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return fail(ErrorCode::InvalidInput, fmt::format("{} is no file that can be read", path.string()));
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::string text(bytes_max + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!in && !in.eof()) return fail(ErrorCode::InvalidInput, fmt::format("{} cannot be read", path.string()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  text.shrink_to_fit();
+  if (text.size() > bytes_max) {
+    return fail(ErrorCode::InvalidInput, fmt::format("{} has more than {} bytes", path.string(), bytes_max));
+  }
+  return text;
+}
+
+// Under another name first, so that a crash leaves the old file or the new one.
+Result<void> replace_file(const std::filesystem::path& path, const std::string& text) {
+  auto temporary = path;
+  temporary += ".rewritten";
+  {
+    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+    out << text;
+    out.flush();
+    if (!out) return fail(ErrorCode::StorageFailed, fmt::format("{} cannot be written", temporary.string()));
+  }
+  std::error_code error;
+  std::filesystem::rename(temporary, path, error);
+  if (!error) return {};
+  return fail(ErrorCode::StorageFailed, fmt::format("{} cannot be replaced: {}", path.string(), error.message()));
+}
+
+ScenarioResult cannot_parse(const std::string& file, const std::vector<scenario::ParseError>& errors) {
+  ScenarioResult result{};
+  result.status = 2;
+  for (const auto& error : errors) result.failures.push_back(fmt::format("{}:{}: {}", file, error.line, error.what));
+  return result;
+}
+
+ScenarioResult cannot_read(const std::string& file, const Error& error) {
+  ScenarioResult result{};
+  result.status = 2;
+  result.failures.push_back(fmt::format("{}: {}", file, error.message));
+  return result;
+}
+
+}  // namespace
+
+ScenarioResult run_scenario(const std::filesystem::path& file, const ScenarioOptions& options, std::ostream& trace) {
+  const auto text = read_file(file, scenario::kScenarioBytesMax);
+  if (!text) return cannot_read(file.string(), text.error());
+  const auto load = [&](const std::string& named) {
+    return read_file(file.parent_path() / named, scenario::kScenarioBytesMax);
+  };
+  scenario::Script script = scenario::parse_script(*text, load);
+  if (!script.errors.empty()) return cannot_parse(file.string(), script.errors);
+  if (const auto missing = scenario::not_yet(script); !missing.empty()) return cannot_parse(file.string(), missing);
+
+  const scenario::Script original = script;
+  ScenarioResult result = scenario::run_script(file.string(), script, options, trace);
+  if (options.rewrite && result.status != 2) {
+    const std::string rewritten = scenario::rewrite_traces(*text, original, script);
+    if (rewritten != *text) {
+      if (auto replaced = replace_file(file, rewritten); !replaced) return cannot_read(file.string(), replaced.error());
+    }
+  }
+  return result;
+}
+
+}  // namespace lockstep
