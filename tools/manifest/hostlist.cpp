@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <unordered_set>
@@ -117,6 +118,14 @@ std::size_t longest_name(const std::vector<Part>& parts) {
   return size;
 }
 
+void append_number(std::string& text, std::uint64_t value, std::size_t width) {
+  std::array<char, 20> digits{};
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  const auto size = static_cast<std::size_t>(end - digits.data());
+  if (size < width) text.append(width - size, '0');
+  text.append(digits.data(), size);
+}
+
 // The leftmost bracket varies slowest, as Slurm does it.
 void expand(const std::vector<Part>& parts, std::size_t at, std::string& prefix, std::vector<std::string>& names) {
   if (at == parts.size()) {
@@ -130,7 +139,7 @@ void expand(const std::vector<Part>& parts, std::size_t at, std::string& prefix,
   for (const Range& range : parts[at].ranges) {
     for (std::uint64_t value = range.first; value < range.after; ++value) {
       prefix.resize(fixed);
-      fmt::format_to(std::back_inserter(prefix), "{:0{}}", value, range.width);
+      append_number(prefix, value, range.width);
       expand(parts, at + 1, prefix, names);
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <set>
 
 #include "tools/manifest/manifest.h"
 #include "tools/manifest/text.h"
@@ -158,7 +159,7 @@ bool Value::read_integer(std::int64_t& out, std::int64_t min, std::int64_t max) 
   if (!want_scalar("a whole number")) return false;
   const std::string& text = node_->text;
   if (node_->quoted || !is_integer(text) || text[0] == '+') {
-    problem(fmt::format("{} {} is not a whole number", kind_text(*node_) == "text" ? "the text" : "", in_quotes(text)));
+    problem(fmt::format("{}{} is not a whole number", kind_text(*node_) == "text" ? "the text " : "", in_quotes(text)));
     return false;
   }
   const std::string_view digits = text[0] == '-' ? std::string_view(text).substr(1) : std::string_view(text);
@@ -246,8 +247,12 @@ bool Value::read_quantity(std::int64_t& out, std::string_view counter) const {
 
 MapReader::MapReader(const Value& value) : value_(value) {
   // More keys than any list may have entries are never read one by one.
-  is_map_ = value.each_pair(kListMax, [](std::string_view, const Value&) {});
-  if (is_map_) asked_.resize(value.node().items.size() / 2);
+  std::set<std::string_view> seen;
+  is_map_ = value.each_pair(kListMax, [&](std::string_view key, const Value&) { seen.insert(key); });
+  if (!is_map_) return;
+  for (std::size_t i = 0; i < value.node().items.size(); i += 2) {
+    asked_.push_back(seen.erase(value.node().items[i]->text) == 0);  // a repeated key has been complained of
+  }
 }
 
 std::optional<Value> MapReader::find(std::string_view key) {

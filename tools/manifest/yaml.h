@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -93,7 +94,7 @@ class Value {
   // visit(item) for each; a problem when it is no list, or longer than `max`.
   template <class Visit>
   bool each(std::size_t max, Visit&& visit) const;
-  // visit(key, value) for each pair of a map with free keys; duplicates are refused.
+  // visit(key, value) for each pair of a map with free keys; a repeated key is a problem, and is visited once.
   template <class Visit>
   bool each_pair(std::size_t max, Visit&& visit) const;
 
@@ -189,9 +190,12 @@ bool Value::each(std::size_t max, Visit&& visit) const {
 
 template <class Visit>
 bool Value::each_pair(std::size_t max, Visit&& visit) const {
-  if (!want(YamlNode::Kind::Map, max) || !unique_keys()) return false;
+  if (!want(YamlNode::Kind::Map, max)) return false;
+  const bool unique = unique_keys();
+  std::set<std::string_view> seen;
   for (std::size_t i = 0; i + 1 < node_->items.size(); i += 2) {
     const std::string& name = node_->items[i]->text;
+    if (!unique && !seen.insert(name).second) continue;
     if (!context_->spend(name.size() + 1)) return false;
     visit(name, key(name, *node_->items[i + 1]));
   }
