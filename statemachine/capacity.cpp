@@ -38,8 +38,9 @@ int compare(const std::vector<std::string>& at, const std::vector<std::string>& 
 }
 
 const std::string* attribute(const HostInfo& host, const std::string& key) {
-  const auto found = std::lower_bound(host.attributes.begin(), host.attributes.end(), key,
-                                      [](const KeyValue& pair, const std::string& wanted) { return pair.key < wanted; });
+  const auto found =
+      std::lower_bound(host.attributes.begin(), host.attributes.end(), key,
+                       [](const KeyValue& pair, const std::string& wanted) { return pair.key < wanted; });
   return found != host.attributes.end() && found->key == key ? &found->value : nullptr;
 }
 
@@ -117,7 +118,8 @@ void CapacityView::collect_free(Capacity capacity) {
   for (std::size_t row = 0; row < hosts_.size(); ++row) {
     const Host& host = *hosts_[row];
     for (const auto& [id, column] : column_of_) {
-      const std::int64_t used = capacity == Capacity::Free || capacity == Capacity::FreeIfUp ? at_or_zero(host.used, id) : 0;
+      const std::int64_t used =
+          capacity == Capacity::Free || capacity == Capacity::FreeIfUp ? at_or_zero(host.used, id) : 0;
       const std::int64_t left = std::max<std::int64_t>(0, at_or_zero(host.capacity, id) - used);
       free_[row * columns_ + column] = left;
       total_[column] = saturating_plus(total_[column], left);
@@ -128,7 +130,8 @@ void CapacityView::collect_free(Capacity capacity) {
 void CapacityView::collect_pools(Capacity capacity) {
   for (const auto& [name, pool] : state_->pools) {
     places_[name] = CounterPlace{CounterPlace::Kind::Pool, static_cast<std::uint32_t>(pools_.size())};
-    const std::int64_t left = capacity == Capacity::Free || capacity == Capacity::FreeIfUp ? lockstep::pool_free(*state_, name) : pool.total;
+    const std::int64_t left =
+        capacity == Capacity::Free || capacity == Capacity::FreeIfUp ? lockstep::pool_free(*state_, name) : pool.total;
     pools_.push_back(std::max<std::int64_t>(0, left));
   }
 }
@@ -196,10 +199,15 @@ std::optional<Domain> CapacityView::find(std::string_view path, bool is_host_pat
 }
 
 std::vector<Domain> CapacityView::domains(std::uint32_t depth, const Domain& within) const {
-  if (depth <= within.depth) return {within};
+  if (depth <= within.depth) {
+    // A host may be in no domain of a level that is wider than itself.
+    const bool named = depth == kHostDepth || depth <= hosts_[within.rows.first]->facts.info.at.size();
+    return named ? std::vector<Domain>{within} : std::vector<Domain>{};
+  }
   std::vector<Domain> found;
   if (depth == kHostDepth) {
-    for (std::uint32_t row = within.rows.first; row < within.rows.after; ++row) found.push_back({depth, {row, row + 1}});
+    for (std::uint32_t row = within.rows.first; row < within.rows.after; ++row)
+      found.push_back({depth, {row, row + 1}});
     return found;
   }
   const auto& all = levels_[depth - 1].domains;

@@ -3,8 +3,8 @@
 // row of counters each, sums per domain, and the shared pools. Built once from a state; take() lets later questions see
 // what earlier answers use, so that what-if needs no copy of the state.
 //
-// Path order is that of the pieces of `at`, bytewise, then of the host's name. All hosts of a domain follow each other in
-// it, so a domain is a range of rows. Nothing here depends on host ids or on the order in which hosts were added.
+// Path order is that of the pieces of `at`, bytewise, then of the host's name. All hosts of a domain follow each other
+// in it, so a domain is a range of rows. Nothing here depends on host ids or on the order in which hosts were added.
 
 #include <cstdint>
 #include <map>
@@ -60,9 +60,11 @@ class CapacityView {
   [[nodiscard]] Domain cluster() const { return Domain{0, {0, row_count()}}; }
   // Depth of a level by name; `host` is kHostDepth. Nothing for an unknown name.
   [[nodiscard]] std::optional<std::uint32_t> depth_of(std::string_view level) const;
-  // The domain of a stored path; `host_path`: its last piece is a host's name. Nothing when no host that counts is in it.
+  // The domain of a stored path; `host_path`: its last piece is a host's name. Nothing when no host that counts is in
+  // it.
   [[nodiscard]] std::optional<Domain> find(std::string_view path, bool host_path) const;
-  // Domains of one level inside `within`, in path order; `within` itself where that level is as wide as it, or wider.
+  // Domains of one level inside `within`, in path order; `within` itself where that level is as wide as it, or wider
+  // (nothing if it is in no domain of that level).
   [[nodiscard]] std::vector<Domain> domains(std::uint32_t depth, const Domain& within) const;
   [[nodiscard]] std::string path(const Domain& domain) const;
   // Never less than what is free there; exact for the cluster, the domains of the levels, and hosts.
@@ -73,9 +75,9 @@ class CapacityView {
 
  private:
   struct Level {
-    std::vector<RowRange> domains{};          // in path order
-    std::vector<std::uint32_t> domain_of{};   // by row; kNoRow: in no domain of this level
-    std::vector<std::int64_t> sums{};         // [domain][column]
+    std::vector<RowRange> domains{};         // in path order
+    std::vector<std::uint32_t> domain_of{};  // by row; kNoRow: in no domain of this level
+    std::vector<std::int64_t> sums{};        // [domain][column]
   };
 
   void collect_hosts(Capacity capacity);
@@ -87,15 +89,15 @@ class CapacityView {
   [[nodiscard]] std::uint32_t row_of(HostId host) const;
 
   const State* state_;
-  std::vector<const Host*> hosts_{};                            // by row
-  std::vector<std::pair<HostId, std::uint32_t>> rows_{};        // sorted by id
+  std::vector<const Host*> hosts_{};                      // by row
+  std::vector<std::pair<HostId, std::uint32_t>> rows_{};  // sorted by id
   std::uint32_t columns_ = 0;
   std::map<std::string, CounterPlace, std::less<>> places_{};
   std::vector<std::pair<ResourceId, std::uint32_t>> column_of_{};  // counters of hosts
-  std::vector<std::int64_t> free_{};                            // [row][column]
-  std::vector<std::int64_t> pools_{};                           // by column of the pool
-  std::vector<std::int64_t> total_{};                           // by column
-  std::vector<Level> levels_{};                                 // widest first: depth less one
+  std::vector<std::int64_t> free_{};                               // [row][column]
+  std::vector<std::int64_t> pools_{};                              // by column of the pool
+  std::vector<std::int64_t> total_{};                              // by column
+  std::vector<Level> levels_{};                                    // widest first: depth less one
 };
 
 // "b1/r1/n1": where `required: host` promises a host.

@@ -65,8 +65,10 @@ std::vector<RoleDemand> whole_demand(const Group& group, bool at_min) {
     RoleDemand each{role, {}, spec.spares, {}};
     std::uint32_t done = 0;
     for (std::uint32_t index = 0; index < wanted; ++index) {
-      if (stay && succeeded(group.roles[role], index)) ++done;
-      else each.indexes.push_back(index);
+      if (stay && succeeded(group.roles[role], index))
+        ++done;
+      else
+        each.indexes.push_back(index);
     }
     if (at_min) {
       const std::uint32_t fewest = spec.min - std::min(spec.min, done);
@@ -85,7 +87,8 @@ std::vector<RoleDemand> waiting_demand(const State& state, const Group& group) {
     const auto& members = group.roles[role].members;
     for (std::uint32_t index = 0; index < members.size(); ++index) {
       const Member& member = members[index];
-      if (member.required && member.phase == MemberPhase::Waiting && member.hosts.empty()) each.indexes.push_back(index);
+      if (member.required && member.phase == MemberPhase::Waiting && member.hosts.empty())
+        each.indexes.push_back(index);
     }
     if (!each.indexes.empty()) demand.push_back(std::move(each));
   }

@@ -19,8 +19,10 @@ std::vector<Slice> to_slices(const CapacityView& view, const std::vector<Part>& 
   for (const Part& part : parts) {
     const HostId host = view.host(part.row).facts.id;
     const bool same = !slices.empty() && slices.back().host == host && slices.back().term == part.term;
-    if (same) slices.back().count += part.tasks;
-    else slices.push_back({host, part.term, part.tasks});
+    if (same)
+      slices.back().count += part.tasks;
+    else
+      slices.push_back({host, part.term, part.tasks});
   }
   return slices;
 }
@@ -30,8 +32,10 @@ void to_placements(const CapacityView& view, const Shape& shape, const Assignmen
     const RoleDemand& demand = *shape.roles[role].demand;
     for (std::size_t i = 0; i < assignment[role].size(); ++i) {
       std::vector<Slice> slices = to_slices(view, assignment[role][i]);
-      if (i < demand.indexes.size()) fit.members.push_back({{demand.role, demand.indexes[i]}, std::move(slices)});
-      else fit.spares.push_back({demand.role, std::move(slices)});
+      if (i < demand.indexes.size())
+        fit.members.push_back({{demand.role, demand.indexes[i]}, std::move(slices)});
+      else
+        fit.spares.push_back({demand.role, std::move(slices)});
     }
   }
 }

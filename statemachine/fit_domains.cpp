@@ -42,8 +42,7 @@ std::vector<std::uint32_t> most_constrained_first(const Problem& problem, const 
     if (problem.roles[role]) slack[role] = slack_of(problem, field, role);
   }
   std::vector<std::uint32_t> order = manifest_order(problem.shape);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return slack[a] < slack[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return slack[a] < slack[b]; });
   return order;
 }
 
@@ -143,7 +142,8 @@ bool DomainSolver::worth_trying(const Field& field, std::uint32_t role, const Do
   const auto classes =
       std::span<const ItemClass>(shape_.classes).subspan(each.class_first, each.class_after - each.class_first);
   return sums_suffice(domain, classes) && std::all_of(classes.begin(), classes.end(), [&](const ItemClass& items) {
-           return room_alone(view_, field, items, on_one_host_max(shape_, items), domain.rows, items.count) >= items.count;
+           return room_alone(view_, field, items, on_one_host_max(shape_, items), domain.rows, items.count) >=
+                  items.count;
          });
 }
 

@@ -129,7 +129,8 @@ class RolePlacer {
     std::uint32_t row = term.rows.first();
     const std::size_t before = used_.size();
     for (std::int64_t wanted = term.items.per_member; wanted > 0; --wanted) {
-      while (row != kNoRow && std::binary_search(used_.begin(), used_.begin() + static_cast<std::ptrdiff_t>(before), row)) {
+      while (row != kNoRow &&
+             std::binary_search(used_.begin(), used_.begin() + static_cast<std::ptrdiff_t>(before), row)) {
         row = term.rows.find(row + 1);
       }
       if (row == kNoRow) return false;

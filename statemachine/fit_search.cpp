@@ -76,16 +76,15 @@ class Search {
   }
 
  private:
-  bool apart(const Merged& each) const {
-    return each.items->kind == Kind::Tile || each.items->kind == Kind::Remainder;
-  }
+  bool apart(const Merged& each) const { return each.items->kind == Kind::Tile || each.items->kind == Kind::Remainder; }
 
   void merge_classes() {
     std::vector<std::size_t> position(shape_.classes.size());
     for (std::uint32_t index = 0; index < shape_.classes.size(); ++index) {
       const ItemClass& items = shape_.classes[index];
       if (!problem_.roles[items.role]) continue;
-      Merged fresh{&items, *problem_.roles[items.role], items.count, on_one_host_max(shape_, items), merged_.size(), {}};
+      Merged fresh{&items, *problem_.roles[items.role], items.count, on_one_host_max(shape_, items), merged_.size(),
+                   {}};
       const auto same = std::find_if(merged_.begin(), merged_.end(), [&](const Merged& other) {
         return !apart(fresh) && !apart(other) && other.rows == fresh.rows && other.items->size == items.size &&
                other.items->impossible == items.impossible && *other.items->select == *items.select;
@@ -198,8 +197,10 @@ class Search {
     std::int64_t most = std::min(frame.remaining[which], hosts_[frame.host].room[which]) - frame.chosen[which];
     if (apart(each)) {  // a Tile class and its Remainder, next to each other, share what one host may take
       std::int64_t here = frame.chosen[each.tile];
-      if (each.tile != which) here += frame.chosen[which];
-      else if (which + 1 < merged_.size() && merged_[which + 1].tile == which) here += frame.chosen[which + 1];
+      if (each.tile != which)
+        here += frame.chosen[which];
+      else if (which + 1 < merged_.size() && merged_[which + 1].tile == which)
+        here += frame.chosen[which + 1];
       most = std::min(most, each.host_max - here);
     }
     for (const Size& size : each.items->size) most = std::min(most, frame.left[size.column] / size.amount);

@@ -21,8 +21,10 @@ class Counters {
       const std::int64_t amount = saturating_times(request.amount, tasks_of_all);
       const auto same = std::find_if(shape_.pools.begin(), shape_.pools.end(),
                                      [&](const PoolNeed& need) { return need.place.column == place.column; });
-      if (same == shape_.pools.end()) shape_.pools.push_back({place, amount});
-      else same->amount = saturating_plus(same->amount, amount);
+      if (same == shape_.pools.end())
+        shape_.pools.push_back({place, amount});
+      else
+        same->amount = saturating_plus(same->amount, amount);
     }
   }
 
@@ -230,7 +232,7 @@ class TileDealer {
 void deal_tiles(const ItemClass* full, const ItemClass* rest, const std::vector<RowCount>* full_taken,
                 const std::vector<RowCount>* rest_taken, std::vector<std::vector<Part>>& members) {
   std::map<std::uint32_t, Tiles> by_row;
-  const auto collect = [&](const std::vector<RowCount>* taken, std::int64_t Tiles::* which) {
+  const auto collect = [&](const std::vector<RowCount>* taken, std::int64_t Tiles::*which) {
     if (taken == nullptr) return;
     for (const RowCount& each : *taken) {
       auto& row = by_row[each.row];
@@ -243,12 +245,14 @@ void deal_tiles(const ItemClass* full, const ItemClass* rest, const std::vector<
   std::vector<Tiles> rows;
   for (const auto& [row, tiles] : by_row) rows.push_back(tiles);
   TileDealer dealer(std::move(rows), full, rest);
-  for (std::size_t i = 0; i < members.size(); ++i) dealer.deal(members[i], static_cast<std::int64_t>(members.size() - i));
+  for (std::size_t i = 0; i < members.size(); ++i)
+    dealer.deal(members[i], static_cast<std::int64_t>(members.size() - i));
 }
 
 }  // namespace
 
-std::vector<std::vector<Part>> deal(const Shape& shape, std::uint32_t role, std::span<const std::vector<RowCount>> taken) {
+std::vector<std::vector<Part>> deal(const Shape& shape, std::uint32_t role,
+                                    std::span<const std::vector<RowCount>> taken) {
   const RoleShape& each = shape.roles[role];
   std::vector<std::vector<Part>> members(each.members);
   for (std::uint32_t index = each.class_first; index < each.class_after; ++index) {

@@ -35,14 +35,14 @@ enum class Kind : std::uint8_t {
 
 struct ItemClass {
   Kind kind{Kind::Spread};
-  std::uint32_t role{};       // of Shape::roles
+  std::uint32_t role{};  // of Shape::roles
   std::uint32_t term{};
-  std::uint32_t tasks{};      // of one item
-  std::int64_t per_member{};  // items
-  std::int64_t count{};       // items of all members
-  bool impossible{false};     // asks for a counter that no host has
+  std::uint32_t tasks{};         // of one item
+  std::int64_t per_member{};     // items
+  std::int64_t count{};          // items of all members
+  bool impossible{false};        // asks for a counter that no host has
   std::uint32_t tile{kNoClass};  // of a Remainder: its Tile class
-  std::vector<Size> size{};   // of one item
+  std::vector<Size> size{};      // of one item
   const std::vector<KeyValue>* select{};
 };
 
@@ -61,9 +61,9 @@ struct PoolNeed {
 
 struct Shape {
   std::vector<RoleShape> roles{};
-  std::vector<ItemClass> classes{};       // by role, then term
-  std::vector<std::uint32_t> columns{};   // of the view, that anybody here asks for
-  std::vector<PoolNeed> pools{};          // sums over everybody
+  std::vector<ItemClass> classes{};      // by role, then term
+  std::vector<std::uint32_t> columns{};  // of the view, that anybody here asks for
+  std::vector<PoolNeed> pools{};         // sums over everybody
   std::uint64_t members = 0;
 };
 
@@ -122,7 +122,7 @@ struct Budget {
   std::uint64_t search_steps{};
   std::uint64_t domain_tries{};
   bool exhausted{false};  // a no is then not proven
-  [[nodiscard]] bool spend(std::uint64_t Budget::* from, std::uint64_t amount) {
+  [[nodiscard]] bool spend(std::uint64_t Budget::*from, std::uint64_t amount) {
     if (this->*from < amount) {
       this->*from = 0;
       exhausted = true;
@@ -155,8 +155,8 @@ enum class Together : std::uint8_t { No, Yes };
 [[nodiscard]] std::optional<Assignment> first_fit(const Problem& problem, std::span<const std::uint32_t> order,
                                                   Together together);
 // Members of one role that fit by first-fit on what is left in `field`, which is used up by them.
-[[nodiscard]] std::uint32_t count_members(const CapacityView& view, const Shape& shape, std::uint32_t role, Field& field,
-                                          RowRange rows);
+[[nodiscard]] std::uint32_t count_members(const CapacityView& view, const Shape& shape, std::uint32_t role,
+                                          Field& field, RowRange rows);
 
 // Exhaustive, until the budget ends.
 [[nodiscard]] std::optional<Assignment> search(const Problem& problem, Budget& budget);

@@ -97,8 +97,7 @@ class Finder {
       use_parts(shape_, *before, field);
       Field spent = field;
       for (const Domain& each : places.role_domains(role_, domain)) {
-        const std::pair rank{every_term_has_a_host(each.rows),
-                             count_members(view_, shape_, role_, spent, each.rows)};
+        const std::pair rank{every_term_has_a_host(each.rows), count_members(view_, shape_, role_, spent, each.rows)};
         if (best && rank <= most) continue;
         best = Place{field, each.rows};
         most = rank;

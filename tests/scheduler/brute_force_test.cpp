@@ -1,0 +1,154 @@
+// fit() against an exhaustive search on thousands of random small clusters and groups: it says yes exactly when a
+// placement exists, and what it returns is one. The clusters are tight on purpose, so that first-fit is often wrong.
+
+#include "tests/scheduler/brute_force.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/scheduler/cluster.h"
+
+namespace lockstep::testing {
+namespace {
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : random_(seed) {}
+  std::int64_t between(std::int64_t least, std::int64_t most) {
+    return least + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(most - least + 1));
+  }
+  std::uint32_t count(std::int64_t least, std::int64_t most) {
+    return static_cast<std::uint32_t>(between(least, most));
+  }
+  bool one_in(std::int64_t n) { return between(1, n) == 1; }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+struct Made {
+  std::string name;
+  std::string at;
+  Amounts counters;
+  Attributes attributes;
+};
+
+std::vector<Made> make_hosts(Dice& dice) {
+  std::vector<Made> hosts;
+  const std::int64_t count = dice.between(1, 5);
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::string at;
+    if (!dice.one_in(8)) at = "b" + std::to_string(dice.between(1, 2));
+    if (!at.empty() && !dice.one_in(8)) at += "/r" + std::to_string(dice.between(1, 2));
+    Amounts counters{{"cpu", dice.between(0, 6)}};
+    if (dice.one_in(2)) counters.emplace_back("gpu", dice.between(0, 3));
+    hosts.push_back({"n" + std::to_string(i), at, counters, {{"m", dice.one_in(2) ? "x" : "y"}}});
+  }
+  return hosts;
+}
+
+TaskTerm make_term(Dice& dice) {
+  Amounts requests;
+  if (!dice.one_in(10)) requests.emplace_back("cpu", dice.between(1, 3));
+  if (dice.one_in(4)) requests.emplace_back("gpu", 1);
+  if (dice.one_in(5)) requests.emplace_back("license.x", dice.between(1, 2));
+  TaskTerm made = term(dice.count(1, 4), requests);
+  if (dice.one_in(3)) made.count = 1;
+  if (dice.one_in(4)) made.select.push_back({"m", dice.one_in(2) ? "x" : "y"});
+  if (dice.one_in(4))
+    made.span_hosts = 1;
+  else if (dice.one_in(3))
+    made.span_ptile = dice.count(1, 3);
+  return made;
+}
+
+std::string some_level(Dice& dice) {
+  const std::int64_t which = dice.between(1, 7);
+  return which == 1 ? "host" : which < 4 ? "rack" : "block";
+}
+
+GroupSpec make_group(Dice& dice) {
+  std::vector<RoleSpec> roles;
+  const std::int64_t count = dice.between(1, 3);
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::vector<TaskTerm> terms{make_term(dice)};
+    if (dice.one_in(4)) terms.push_back(make_term(dice));
+    roles.push_back(role("r" + std::to_string(i), dice.count(1, 3), std::move(terms)));
+    if (dice.one_in(6)) roles.back().spares = 1;
+    if (dice.one_in(5)) roles.back().topology.required = some_level(dice);
+  }
+  return spec(std::move(roles), dice.one_in(3) ? some_level(dice) : "");
+}
+
+void build(Cluster& cluster, const std::vector<Made>& hosts, std::int64_t licenses) {
+  cluster.levels({"block", "rack"}).pool("license.x", licenses);
+  for (const Made& host : hosts) cluster.host(host.name, host.at, host.counters, host.attributes);
+}
+
+// Which part of the cases is feasible, to know that both answers are tried.
+struct Tally {
+  int yes = 0;
+  int no = 0;
+};
+
+void compare_one(std::uint64_t seed, Tally& tally) {
+  Dice dice(seed);
+  const std::vector<Made> hosts = make_hosts(dice);
+  const std::int64_t licenses = dice.between(0, 12);
+  Cluster cluster;
+  build(cluster, hosts, licenses);
+  if (dice.one_in(3)) {  // somebody is there already
+    const GroupSpec other = make_group(dice);
+    if (fit_now(cluster, other).fits) (void)cluster.running(other);
+  } else if (dice.one_in(4)) {
+    cluster.down(hosts[0].name);
+  }
+  const GroupSpec group = make_group(dice);
+  const State& state = cluster.state();
+  const std::vector<RoleDemand> demand = demand_of(group);
+  const Fit found = fit(state, group, demand, Capacity::Free);
+  ASSERT_EQ(found.fits, fits_by_brute_force(state, group, demand));
+  ++(found.fits ? tally.yes : tally.no);
+  if (found.fits) {
+    ASSERT_EQ(check_placement(state, group, demand, found), "") << shown_fully(state, group, found);
+  } else {
+    ASSERT_NE(found.shortage.role, kNoRole);
+  }
+}
+
+TEST(FitAgainstBruteForce, SaysYesExactlyWhenAPlacementExists) {
+  const std::uint64_t seed = seed_or(1);
+  Tally tally;
+  for (std::uint64_t i = 0; i < 3'000; ++i) {
+    compare_one(seed + i, tally);
+    if (HasFatalFailure()) FAIL() << "LOCKSTEP_SEED=" << seed + i;
+  }
+  EXPECT_GT(tally.yes, 500);
+  EXPECT_GT(tally.no, 500);
+}
+
+TEST(FitAgainstBruteForce, DoesNotDependOnTheOrderInWhichHostsWereAdded) {
+  const std::uint64_t seed = seed_or(1);
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    Dice dice(seed + i);
+    const std::vector<Made> hosts = make_hosts(dice);
+    const std::vector<Made> reversed(hosts.rbegin(), hosts.rend());
+    const std::int64_t licenses = dice.between(0, 12);
+    const GroupSpec group = make_group(dice);
+    Cluster forward;
+    build(forward, hosts, licenses);
+    Cluster backward;
+    build(backward, reversed, licenses);
+    const Fit one = fit_now(forward, group);
+    const Fit other = fit_now(backward, group);
+    ASSERT_EQ(one.domain, other.domain) << "LOCKSTEP_SEED=" << seed + i;
+    ASSERT_EQ(shown_fully(forward.state(), group, one), shown_fully(backward.state(), group, other))
+        << "LOCKSTEP_SEED=" << seed + i;
+    ASSERT_EQ(one.shortage.resource, other.shortage.resource) << "LOCKSTEP_SEED=" << seed + i;
+    ASSERT_EQ(one.shortage.free, other.shortage.free) << "LOCKSTEP_SEED=" << seed + i;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::testing
