@@ -1,0 +1,34 @@
+#include "tools/lockstep/outcome.h"
+
+namespace lockstep::cli {
+namespace {
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  line.reserve(text.size());
+  for (const char c : text) {
+    if (c == '\n') {
+      line += "; ";
+    } else {
+      line += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+    }
+  }
+  return line;
+}
+
+}  // namespace
+
+Failure failure(const Error& error) {
+  return Failure{std::string(name(error.code)), error.message, exit_status(error.code)};
+}
+
+Failure failure(const Answer& rejection) {
+  const int exit = rejection.code == AnswerCode::NotLeader ? exit_status(ErrorCode::NotLeader) : kExitNo;
+  return Failure{std::string(name(rejection.code)), rejection.text, exit};
+}
+
+std::string error_line(const Failure& failure) {
+  return "lockstep: " + failure.code + ": " + one_line(failure.message);
+}
+
+}  // namespace lockstep::cli
