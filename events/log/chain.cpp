@@ -57,9 +57,21 @@ Result<RecordHeader> ChainReader::read(std::span<const std::byte> record, std::s
                             epoch_.value, header->epoch.value),
                 header->first);
   }
+  if (check_ == Check::Full) {
+    LOCKSTEP_TRY(check_previous(*header, where));
+    hash_ = hash_record(record);
+  }
   next_ = next(header->last());
   epoch_ = header->epoch;
   return header;
+}
+
+Result<void> ChainReader::check_previous(const RecordHeader& header, std::string_view where) const {
+  if (!hash_ || header.previous == *hash_) return {};
+  return fail(ErrorCode::Damaged,
+              fmt::format("{}: record at seq {} follows a record {}, the one before it is {}: another history", where,
+                          header.first.value, hex(header.previous), hex(*hash_)),
+              header.first);
 }
 
 }  // namespace lockstep

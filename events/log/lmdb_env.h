@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "events/error.h"
-#include "events/log/file.h"
+#include "events/file.h"
 #include "events/log/store.h"
 
 namespace lockstep {

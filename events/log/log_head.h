@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <span>
 
-#include "events/log/file.h"
+#include "events/file.h"
 #include "events/record.h"
 
 namespace lockstep {

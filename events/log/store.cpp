@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "events/log/file.h"
+#include "events/file.h"
 #include "events/log/lmdb_log.h"
 #include "events/log/writer_lock.h"
 

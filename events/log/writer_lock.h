@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "events/log/file.h"
+#include "events/file.h"
 
 namespace lockstep {
 

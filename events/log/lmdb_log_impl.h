@@ -1,0 +1,69 @@
+#pragma once
+// What a log in LMDB holds, for the two files that implement it: lmdb_log_open.cpp (making, opening, and all that is
+// checked then) and lmdb_log.cpp (reading, appending, trimming).
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "events/log/chain.h"
+#include "events/log/lmdb_cursor.h"
+#include "events/log/lmdb_env.h"
+#include "events/log/lmdb_log.h"
+
+namespace lockstep {
+
+// Members in the order of their making: the environment is closed before the lock is let go.
+struct LmdbLog::Impl {
+  std::optional<WriterLock> lock;
+  std::optional<HeadFile> head_file;
+  std::unique_ptr<LmdbEnv> env;
+  StoreId store{};
+  MDB_dbi meta{};
+  MDB_dbi records{};
+
+  // Appends go before trims: a trim takes `turn` before `writing` for each slice and lets it go at once, so that an
+  // append that waits comes next.
+  std::mutex turn;
+  std::mutex writing;
+  bool latched{false};
+  std::uint64_t appends{0};
+  std::uint64_t appends_at_bound{0};
+
+  mutable std::mutex known_mutex;
+  LogHead known{};  // of the writer: what its last successful commit left
+
+  [[nodiscard]] std::string where() const { return env->path().string(); }
+  [[nodiscard]] bool writer() const { return lock.has_value(); }
+
+  // ---- reading
+  [[nodiscard]] Result<LogHead> stored_head(const LmdbTxn& txn) const;
+  [[nodiscard]] Result<LogHead> current() const;
+  // Says where in the file the record is, which only a look at the pages can tell.
+  [[nodiscard]] Error locate(Error error, const LmdbTxn& txn, std::uint64_t key) const;
+  // The record under the cursor, held to `chain` and to its key.
+  [[nodiscard]] Result<RecordHeader> checked(LmdbCursor& cursor, const LmdbTxn& txn, ChainReader& chain) const;
+  // Visits up to a chunk of records from `from` to `last`, and moves `from` behind them.
+  Result<Continue> read_chunk(Seq& from, Seq last, ChainReader& chain, const Visit& visit) const;
+  Result<void> read(Seq from, Seq last, const Visit& visit) const;
+
+  // ---- opening
+  Result<void> open_tables();
+  Result<void> check_pages_of(const LmdbTxn& txn) const;
+  Result<void> check_head() const;
+  Result<void> check_ends(const LmdbTxn& txn, const LogHead& stored) const;
+  Result<void> check_bound(const LmdbTxn& txn, const LogHead& stored) const;
+  Result<void> become_writer();
+
+  // ---- writing
+  // A write transaction in which the head is what we left it at.
+  Result<LmdbTxn> begin_append();
+  int put(const LmdbTxn& txn, const LogHead& head, std::uint64_t seq, std::span<const std::byte> record) const;
+  Result<void> commit(LmdbTxn& txn, const LogHead& head, std::string_view what, std::uint64_t bytes);
+  void after_append();
+  void raise_bound();
+  Result<bool> trim_slice(Seq before);
+};
+
+}  // namespace lockstep
