@@ -41,7 +41,9 @@ Digest compute_digest(const State& state) {
   using digest_detail::EntityKind;
   using digest_detail::hash_entity;
   Digest sum;
+  // Less that of an empty head, so that an empty state has digest 0.
   add(sum, hash_entity(EntityKind::StateHead, state.head));
+  digest_detail::subtract(sum, hash_entity(EntityKind::StateHead, StateHead{}));
   state.hosts.for_each([&](const Host& host) { add(sum, hash_entity(EntityKind::Host, host.facts)); });
   for (const auto& [name, pool] : state.pools) add(sum, hash_entity(EntityKind::Pool, pool, name));
   for (const auto& [name, claim] : state.claims) add(sum, hash_entity(EntityKind::StandaloneClaim, claim, name));
