@@ -9,6 +9,21 @@
 namespace lockstep::scenario {
 namespace {
 
+// "exit_code" -> "exitCode", as everywhere outside of the sources.
+std::string lower_camel(std::string_view field) {
+  std::string text;
+  bool upper = false;
+  for (const char c : field) {
+    if (c == '_') {
+      upper = true;
+      continue;
+    }
+    text += upper ? static_cast<char>(c - 'a' + 'A') : c;
+    upper = false;
+  }
+  return text;
+}
+
 // Writes the fields of an event body, each by its type; a field list (fields.h) drives it, so a new field is shown
 // without anybody's help.
 class Formatter {
@@ -25,7 +40,7 @@ class Formatter {
  private:
   template <class T>
   void fields(const T& body) {
-    for_each_field(body, [this](std::string_view field, const auto& value) { show(field, value); });
+    for_each_field(body, [this](std::string_view field, const auto& value) { show(lower_camel(field), value); });
   }
 
   void word(std::string_view text) { out_ += fmt::format(" {}", text); }
