@@ -16,12 +16,18 @@ std::string join(const std::vector<Problem>& problems) {
   return text;
 }
 
+// As people write it: cpu in cores, or in thousandths when it is no whole number.
+std::string amount_text(std::int64_t amount, const std::string& counter) {
+  if (counter != "cpu") return std::to_string(amount);
+  return amount % 1000 == 0 ? std::to_string(amount / 1000) : std::to_string(amount) + "m";
+}
+
 std::string never_fits(const GroupSpec& spec, const Shortage& shortage) {
   std::string text = "would not fit if every host were up and empty";
   if (shortage.role < spec.roles.size()) text += ": role " + spec.roles[shortage.role].name;
   if (!shortage.resource.empty()) {
-    text += " needs " + std::to_string(shortage.needed) + " of " + shortage.resource + ", the cluster has " +
-            std::to_string(shortage.free);
+    text += " needs " + amount_text(shortage.needed, shortage.resource) + " " + shortage.resource + ", " +
+            amount_text(shortage.free, shortage.resource) + " can be had";
   }
   return text;
 }
