@@ -17,14 +17,14 @@ namespace lockstep {
 struct SnapshotInfo {
   std::filesystem::path path{};
   std::string store_id{};
-  Head head{};          // the log's head at that point: seq, record hash, epoch
+  Head head{};  // the log's head at that point: seq, record hash, epoch
   Digest digest{};
   std::uint32_t digest_version{};
   Time time{};
   std::uint64_t groups{};
   std::uint64_t members{};
   std::uint64_t hosts{};
-  std::uint64_t raw_bytes{};   // before compression
+  std::uint64_t raw_bytes{};  // before compression
   std::uint64_t file_bytes{};
 };
 
