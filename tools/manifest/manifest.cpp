@@ -42,7 +42,7 @@ class ManifestReader {
       : default_user_(default_user), document_count_(document_count) {}
 
   void read(const YamlNode& node, std::size_t number) {
-    ReadContext context(document_count_ > 1 ? fmt::format("document {}: ", number) : "");
+    ReadContext context(document_count_ > 1 ? fmt::format("document {}: ", number) : "", spent_);
     const Value document(context, node);
     const std::string kind = read_kind(context, node);
     if (kind == "GangGroup") {
@@ -56,6 +56,7 @@ class ManifestReader {
       result_.not_carried.push_back(
           fmt::format("{}kind: {} {}, not carried", context.prefix(), others_.back(), printable(read_name(document))));
     }
+    spent_ = context.spent();
     for (Problem& problem : context.take()) result_.problems.push_back(std::move(problem));
   }
 
@@ -78,12 +79,14 @@ class ManifestReader {
 
   [[nodiscard]] Problem no_group() const {
     if (others_.empty()) return {"document", "is empty; a GangGroup or a JobSet is wanted"};
-    return {"kind", fmt::format("{} is neither GangGroup nor JobSet", fmt::join(others_, ", "))};
+    return {"kind", fmt::format("{} {} neither GangGroup nor JobSet", fmt::join(others_, ", "),
+                                others_.size() == 1 ? "is" : "are")};
   }
 
   std::string_view default_user_;
   std::size_t document_count_;
   std::vector<std::string> others_{};
+  std::size_t spent_ = 0;
   ManifestResult result_{};
 };
 

@@ -23,8 +23,8 @@ namespace lockstep {
 inline constexpr std::size_t kYamlNodesMax = 2'000'000;  // of one text
 inline constexpr std::size_t kYamlDepthMax = 64;
 inline constexpr std::size_t kYamlDocumentsMax = 1'024;
-// Nodes and bytes of scalars that may be looked at in one document. Aliases make a small text large: what they stand
-// for is counted each time.
+// Nodes and bytes of scalars that may be looked at in one text. Aliases make a small text large: what they stand for is
+// counted each time.
 inline constexpr std::size_t kYamlVisitsMax = 64U << 20U;
 inline constexpr std::size_t kManifestProblemsMax = 1'000;
 
@@ -49,10 +49,13 @@ struct YamlText {
 // The problems of one document, a bounded number of them, and what was spent on reading it.
 class ReadContext {
  public:
-  explicit ReadContext(std::string path_prefix = {}) : prefix_(std::move(path_prefix)) {}
+  // `spent` is what the documents before it have spent.
+  explicit ReadContext(std::string path_prefix = {}, std::size_t spent = 0)
+      : prefix_(std::move(path_prefix)), spent_(spent) {}
   void add(std::string path, std::string text);
   // False, and once a problem, when the document is larger than may be.
   bool spend(std::size_t amount);
+  [[nodiscard]] std::size_t spent() const { return spent_; }
   [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
   [[nodiscard]] std::vector<Problem> take() { return std::move(problems_); }
   // True when `path`, something in it, or what it is in has a problem already.
@@ -62,7 +65,7 @@ class ReadContext {
  private:
   std::string prefix_;
   std::vector<Problem> problems_{};
-  std::size_t spent_ = 0;
+  std::size_t spent_;
 };
 
 // A node and the way to it. Lives on the stack of who reads; paths are made only when there is a problem.
