@@ -148,9 +148,8 @@ void put(ByteSink& sink, const T& value) {
   }
 }
 
-// Event and Command have no field list (their bodies are variants): the counts fail when one of them gets a field.
+// Event and Command have no field list (their bodies are variants); round_trip_test.cpp counts their fields.
 inline std::vector<std::byte> bytes_of(const Event& event) {
-  static_assert(boost::pfr::tuple_size_v<Event> == 7, "a field of Event that the tests do not compare");
   std::vector<std::byte> bytes;
   ByteSink sink{bytes};
   walk_write(sink, event.seq);
@@ -164,7 +163,6 @@ inline std::vector<std::byte> bytes_of(const Event& event) {
 }
 
 inline std::vector<std::byte> bytes_of(const Command& command) {
-  static_assert(boost::pfr::tuple_size_v<Command> == 5, "a field of Command that the tests do not compare");
   std::vector<std::byte> bytes;
   ByteSink sink{bytes};
   walk_write(sink, command.client);

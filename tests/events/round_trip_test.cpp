@@ -3,6 +3,7 @@
 // mixes up, fail here without a line of this file being changed. Then for random values, empty lists and edges.
 
 #include <algorithm>
+#include <boost/pfr.hpp>
 #include <set>
 
 #include "events/codec.h"
@@ -10,6 +11,10 @@
 
 namespace lockstep {
 namespace {
+
+// What filler::bytes_of compares, and counting_event fills, by hand.
+static_assert(boost::pfr::tuple_size_v<Event> == 7, "a field of Event that the tests do not compare");
+static_assert(boost::pfr::tuple_size_v<Command> == 5, "a field of Command that the tests do not compare");
 
 constexpr Seq kSeq{1'000'000};
 
