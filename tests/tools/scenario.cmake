@@ -1,4 +1,8 @@
 lockstep_test(scenario_test
   SOURCES scenario_test.cpp
-  LIBS lockstep::scenario
-  TIMEOUT 600)
+  LIBS lockstep::scenario)
+
+# All of tests/scenarios, four ways.
+lockstep_test(scenario_files_test LABEL system TIMEOUT 900
+  SOURCES scenario_files_test.cpp
+  LIBS lockstep::scenario)

@@ -1,81 +1,18 @@
-// The scenario files, and the runner that runs them.
-//
-// Every tests/scenarios/*.scn passes in memory, on LMDB, and with the process dropped after every step (nothing may
-// change: neither a verdict nor a line of the trace). Then the runner itself, on files written here: what does not
-// parse is told with its line and status 2; every form of expectation can hold and can fail, so that a green file
-// means something; traces are rewritten and compared; lines made at random, and real files with random faults in them,
-// never bring it down.
-
-#include "tools/scenario/scenario.h"
+// The runner of scenario files, on files written here: what does not parse is told with its line and status 2; every
+// form of expectation can hold and can fail, so that a green file means something; traces are rewritten and compared;
+// no text brings it down. The real files are in scenario_files_test.cpp.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
 #include <random>
-#include <sstream>
 
+#include "tests/tools/scenario_fixture.h"
 #include "tools/scenario/parse.h"
 
 namespace lockstep {
 namespace {
-
-namespace fs = std::filesystem;
-
-const fs::path kScenarios = fs::path(LOCKSTEP_SOURCE_DIR) / "tests" / "scenarios";
-constexpr std::size_t kScenariosMin = 80;  // fewer: the folder was not found whole
-
-std::vector<fs::path> scenario_files() {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(kScenarios)) {
-    if (entry.path().extension() == ".scn") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-std::string read_all(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-std::string lines(const std::vector<std::string>& failures) {
-  std::string text;
-  for (const auto& failure : failures) text += "\n  " + failure;
-  return text;
-}
-
-// A folder of its own for each test.
-class Scenario : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "scenario-test-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  fs::path write(const std::string& text, const std::string& name = "test.scn") {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-    return folder_ / name;
-  }
-  ScenarioResult run(const std::string& text, const ScenarioOptions& options = {}) {
-    trace_.str("");
-    return run_scenario(write(text), options, trace_);
-  }
-  // "FILE:LINE: what" of the file that run() wrote.
-  std::string at(std::size_t line, const std::string& what) {
-    return (folder_ / "test.scn").string() + ":" + std::to_string(line) + ": " + what;
-  }
-
-  fs::path folder_;
-  std::ostringstream trace_;
-};
 
 // Two members, one armed; one late report. The reports have numbers 1 and 2.
 const std::string kTwo =
@@ -94,63 +31,7 @@ const std::string kTwo =
     "exit g/w[1] code=0 attempt=7\n";
 constexpr std::size_t kTwoLines = 13;
 
-// ---- the files
-// --------------------------------------------------------------------------------------------------------
-
-void run_all(const ScenarioOptions& options) {
-  const auto files = scenario_files();
-  ASSERT_GE(files.size(), kScenariosMin);
-  for (const auto& file : files) {
-    std::ostringstream trace;
-    const auto result = run_scenario(file, options, trace);
-    EXPECT_EQ(result.status, 0) << lines(result.failures);
-    EXPECT_GT(result.events, 0U) << file;
-  }
-}
-
-TEST(ScenarioFiles, HoldInMemory) { run_all({}); }
-
-TEST(ScenarioFiles, HoldOnLmdb) {
-  ScenarioOptions options;
-  options.store = ScenarioStore::Lmdb;
-  run_all(options);
-}
-
-TEST(ScenarioFiles, HoldWithACrashAfterEveryStep) {
-  ScenarioOptions options;
-  options.crash_everywhere = true;
-  run_all(options);
-}
-
-TEST(ScenarioFiles, HoldOnLmdbWithACrashAfterEveryStep) {
-  ScenarioOptions options;
-  options.store = ScenarioStore::Lmdb;
-  options.crash_everywhere = true;
-  options.check = false;
-  run_all(options);
-}
-
-TEST(ScenarioFiles, CauseTheSameEventsWithAndWithoutCrashes) {
-  ScenarioOptions options;
-  options.trace = true;
-  options.check = false;
-  for (const auto& file : scenario_files()) {
-    std::ostringstream plain;
-    options.crash_everywhere = false;
-    static_cast<void>(run_scenario(file, options, plain));
-    std::ostringstream crashing;
-    options.crash_everywhere = true;
-    static_cast<void>(run_scenario(file, options, crashing));
-    EXPECT_EQ(plain.str(), crashing.str()) << file;
-  }
-}
-
-TEST(ScenarioFiles, BeginWithWhatTheyTeach) {
-  for (const auto& file : scenario_files()) EXPECT_TRUE(read_all(file).starts_with("# ")) << file;
-}
-
-// ---- what does not parse
-// ----------------------------------------------------------------------------------------------
+// ---- what does not parse ------------------------------------------------------------------------------------------
 
 TEST_F(Scenario, TellsEveryLineThatDoesNotParseAndRunsNothing) {
   const auto result = run("host n1 cpu=8\nfly away\n\n# fine\nadvance soon\nexpect group g phase Flying\n");
@@ -228,8 +109,7 @@ TEST_F(Scenario, RefusesFilesThatAreNone) {
   EXPECT_TRUE(result.failures[0].starts_with(at(1, ""))) << result.failures[0];
 }
 
-// ---- lines
-// ------------------------------------------------------------------------------------------------------------
+// ---- lines --------------------------------------------------------------------------------------------------------
 
 TEST_F(Scenario, ReadsFilesBesideItself) {
   write("kind: GangGroup\nmetadata: {name: g}\nspec: {roles: [{name: w, tasks: \"1*{cpu=8}\"}]}\n", "g.yaml");
@@ -277,8 +157,7 @@ TEST_F(Scenario, CountsStepsExpectationsAndEvents) {
   EXPECT_EQ(result.events, 4U);  // ControllerStarted, HostAdded twice, PoolSet
 }
 
-// ---- expectations
-// -----------------------------------------------------------------------------------------------------
+// ---- expectations -------------------------------------------------------------------------------------------------
 
 TEST_F(Scenario, SaysWhatWasExpectedAndWhatIsAndGoesOn) {
   const auto result =
@@ -374,8 +253,7 @@ TEST_F(Scenario, EveryFormOfExpectationCanFail) {
   }
 }
 
-// ---- refusals
-// ---------------------------------------------------------------------------------------------------------
+// ---- refusals -----------------------------------------------------------------------------------------------------
 
 TEST_F(Scenario, ARefusedStepFailsUnlessTheNextLineExpectsIt) {
   auto result = run("host n1 cpu=8\nsubmit g\nexpect rejected UnknownGroup\n");
@@ -407,8 +285,7 @@ TEST_F(Scenario, AReportAboutAMemberThatNeverWasIsLateAndMayBeExpectedAsUnknown)
   EXPECT_EQ(result.status, 1);
 }
 
-// ---- agents, time
-// -----------------------------------------------------------------------------------------------------
+// ---- agents, time -------------------------------------------------------------------------------------------------
 
 TEST_F(Scenario, CountsSequenceNumbersOverAllReports) {
   // w[0] was heard with 1: the same again is not recorded, another one is, as late.
@@ -465,7 +342,7 @@ TEST_F(Scenario, ADowntimeFiresWhatPassedAtItsEnd) {
 
 TEST_F(Scenario, AnAdvanceThatWouldNeverEndIsStopped) {
   ScenarioOptions options;
-  options.check = false;
+  options.instants_max = 50;
   const auto result =
       run("agents auto\nhost n1 cpu=8\nrun <<EOF\nkind: GangGroup\nmetadata: {name: g}\n"
           "spec:\n  roles: [{name: w, tasks: \"1*{cpu=8}\"}]\n  timeouts: {run: 1ms}\n"
@@ -477,8 +354,7 @@ TEST_F(Scenario, AnAdvanceThatWouldNeverEndIsStopped) {
   EXPECT_TRUE(result.failures[0].starts_with(at(12, "expected at most "))) << result.failures[0];
 }
 
-// ---- traces
-// -----------------------------------------------------------------------------------------------------------
+// ---- traces -------------------------------------------------------------------------------------------------------
 
 TEST_F(Scenario, PrintsTheEventsOfEachStep) {
   ScenarioOptions options;
@@ -520,8 +396,7 @@ TEST_F(Scenario, ATraceWithoutAStepAboveItDoesNotParse) {
   EXPECT_EQ(run("host n1 cpu=8\n----\n\n----\n\n").status, 2);  // twice
 }
 
-// ---- stores
-// -----------------------------------------------------------------------------------------------------------
+// ---- stores -------------------------------------------------------------------------------------------------------
 
 TEST_F(Scenario, KeepsAnLmdbStoreInADirectoryThatIsNamed) {
   ScenarioOptions options;
@@ -554,15 +429,7 @@ TEST_F(Scenario, LeavesNothingInTheTemporaryDirectory) {
   EXPECT_TRUE(fs::is_empty(temporary));
 }
 
-// ---- chance
-// -----------------------------------------------------------------------------------------------------------
-
-std::uint64_t seed() {
-  const char* given = std::getenv("LOCKSTEP_SEED");
-  const std::uint64_t value = given == nullptr ? std::random_device{}() : std::strtoull(given, nullptr, 10);
-  std::cout << "LOCKSTEP_SEED=" << value << '\n';
-  return value;
-}
+// ---- chance -------------------------------------------------------------------------------------------------------
 
 TEST(ScenarioText, NoBytesBringTheParserDown) {
   std::mt19937_64 random(seed());
@@ -585,48 +452,6 @@ TEST(ScenarioText, NoBytesBringTheParserDown) {
     for (const auto& error : script.errors) {
       EXPECT_GE(error.line, 1U);
       EXPECT_LE(error.line, lines_of_text);
-    }
-  }
-}
-
-// Three times: a line left out, doubled, moved, or with another line's last word.
-std::string with_faults(const std::string& text, std::mt19937_64& random) {
-  std::vector<std::string> all;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) all.push_back(line);
-  for (int i = 0; i < 3; ++i) {
-    const auto at = random() % all.size();
-    const auto other = random() % all.size();
-    switch (random() % 4) {
-      case 0:
-        all[at].clear();
-        break;
-      case 1:
-        all.insert(all.begin() + static_cast<std::ptrdiff_t>(at), std::string(all[other]));
-        break;
-      case 2:
-        std::swap(all[at], all[other]);
-        break;
-      default:
-        all[at] = all[at].substr(0, all[at].rfind(' ')) + " " + all[other].substr(all[other].rfind(' ') + 1);
-    }
-  }
-  std::string changed;
-  for (const auto& line : all) changed += line + '\n';
-  return changed;
-}
-
-TEST_F(Scenario, FilesWithFaultsAreRunToTheirEnd) {
-  std::mt19937_64 random(seed());
-  const auto files = scenario_files();
-  ASSERT_FALSE(files.empty());
-  for (int round = 0; round < 150; ++round) {
-    const auto& file = files[random() % files.size()];
-    const auto text = with_faults(read_all(file), random);
-    const auto result = run(text);
-    for (const auto& failure : result.failures) {
-      EXPECT_EQ(failure.find("invariant"), std::string::npos) << file << "\n" << failure << "\n" << text;
-      EXPECT_EQ(failure.find("a difference"), std::string::npos) << file << "\n" << failure << "\n" << text;
     }
   }
 }

@@ -103,8 +103,7 @@ Outcome run_step(Run& run, const ClaimStep& step) {
   return send(run, Actor::Provider, std::move(reports));
 }
 
-// ---- agents auto
-// ------------------------------------------------------------------------------------------------------
+// ---- agents auto --------------------------------------------------------------------------------------------------
 namespace {
 
 ReportKind answer_to(IntentKind kind) {

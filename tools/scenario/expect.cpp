@@ -23,8 +23,7 @@ Verdict compare_count(std::string subject, std::uint64_t expected, std::uint64_t
 
 const Group* find(const Run& run, const GroupRef& group) { return run.state().group(resolve(run.world, group)); }
 
-// ---- groups
-// -----------------------------------------------------------------------------------------------------------
+// ---- groups -------------------------------------------------------------------------------------------------------
 
 // "a,b#3" against the blockers, in their order: a name, or the one with that id.
 bool same_blockers(const Run& run, const Group& group, const std::string& expected) {
@@ -83,8 +82,7 @@ Result<Verdict> check(const Run& run, const ExpectGroups& expect, const Refusal&
   return compare_count(fmt::format("groups {}", name(expect.phase)), expect.count, run.state().groups_in(expect.phase));
 }
 
-// ---- members
-// ----------------------------------------------------------------------------------------------------------
+// ---- members ------------------------------------------------------------------------------------------------------
 
 Result<Verdict> check(const Run& run, const ExpectMember& expect, const Refusal&) {
   const auto subject = fmt::format("member {} {}", to_string(expect.members), expect.key);
@@ -143,8 +141,7 @@ Result<Verdict> check(const Run& run, const ExpectMembersOn& expect, const Refus
                        }));
 }
 
-// ---- the cluster
-// ------------------------------------------------------------------------------------------------------
+// ---- the cluster --------------------------------------------------------------------------------------------------
 
 Result<Verdict> check(const Run& run, const ExpectHostFree& expect, const Refusal&) {
   const auto subject = fmt::format("host {} free {}", hosts_text(expect.hosts), counters_text(expect.counters));
@@ -175,8 +172,7 @@ Result<Verdict> check(const Run& run, const ExpectClaim& expect, const Refusal&)
   return Verdict{true, subject, std::string(name(expect.phase))};
 }
 
-// ---- counts
-// -----------------------------------------------------------------------------------------------------------
+// ---- counts -------------------------------------------------------------------------------------------------------
 
 // Of a group; or of the standalone claim of that name, when there never was such a group.
 Result<Verdict> check(const Run& run, const ExpectIntents& expect, const Refusal&) {
@@ -210,8 +206,7 @@ Result<Verdict> check(const Run& run, const ExpectLate& expect, const Refusal&) 
   return compare_events(run, "late reports", EventKind::LateReport, expect.group, expect.count);
 }
 
-// ---- the step above, and all of history
-// -------------------------------------------------------------------------------
+// ---- the step above, and all of history ---------------------------------------------------------------------------
 
 Result<Verdict> check(const Run&, const ExpectRejected& expect, const Refusal& last) {
   return Verdict{last.code == expect.code, fmt::format("the step to be refused with {}", name(expect.code)),

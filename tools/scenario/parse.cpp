@@ -33,7 +33,7 @@ Result<std::string> document_of(const Words& line, const LoadFile& load) {
   return load(line[1]);
 }
 
-// ---- the cluster ----------------------------------------------------------------------------------------------------
+// ---- the cluster --------------------------------------------------------------------------------------------------
 Body parse_levels(const Words& line, const LoadFile&) {
   if (line.has_block) return bad("the form is: levels NAME...");
   return LevelsStep{{line.words.begin() + 1, line.words.end()}};
@@ -83,7 +83,7 @@ Body parse_inventory(const Words& line, const LoadFile& load) {
   return InventoryStep{std::move(*text)};
 }
 
-// ---- groups ---------------------------------------------------------------------------------------------------------
+// ---- groups -------------------------------------------------------------------------------------------------------
 Body parse_define(const Words& line, const LoadFile& load) {
   auto text = document_of(line, load);
   LOCKSTEP_TRY(text);
@@ -113,7 +113,7 @@ Body parse_resize(const Words& line, const LoadFile&) {
   return ResizeStep{std::move(*group), line[2], *replicas};
 }
 
-// ---- modes ----------------------------------------------------------------------------------------------------------
+// ---- modes --------------------------------------------------------------------------------------------------------
 Result<Mode> parse_mode(const Words& line) {
   const auto form = fmt::format("{} auto|manual", line[0]);
   LOCKSTEP_TRY(want_words(line, 2, form));
@@ -134,7 +134,7 @@ Body parse_agents(const Words& line, const LoadFile&) {
   return AgentsModeStep{*mode};
 }
 
-// ---- reports --------------------------------------------------------------------------------------------------------
+// ---- reports ------------------------------------------------------------------------------------------------------
 Result<FailureReason> parse_reason(std::string_view text) {
   std::string spelled(text);
   FailureReason reason{};
@@ -211,7 +211,7 @@ Body parse_claim_report(const Words& line, const LoadFile&) {
   return step;
 }
 
-// ---- time and the controller ----------------------------------------------------------------------------------------
+// ---- time and the controller --------------------------------------------------------------------------------------
 Body parse_time(const Words& line, const LoadFile&) {
   LOCKSTEP_TRY(want_words(line, 2, fmt::format("{} DURATION (30s, 5m, 2h)", line[0])));
   const auto by = parse_duration(line[1]);
@@ -282,7 +282,7 @@ Body parse_step(const Words& line, const LoadFile& load) {
   return bad(fmt::format("{} is not a verb", quote(line[0])));
 }
 
-// ---- the file -------------------------------------------------------------------------------------------------------
+// ---- the file -----------------------------------------------------------------------------------------------------
 class ScriptParser {
  public:
   ScriptParser(std::string_view text, const LoadFile& load) : lines_(split_lines(text)), load_(load) {}

@@ -30,7 +30,7 @@ Result<E> parse_name(std::string_view text, std::string_view what) {
   return value;
 }
 
-// ---- of a group -----------------------------------------------------------------------------------------------------
+// ---- of a group ---------------------------------------------------------------------------------------------------
 template <class E>
 Result<std::string> name_value(std::string_view text, std::string_view what) {
   if (text == kNone) return std::string(text);
@@ -91,7 +91,7 @@ Expect expect_group(const Args& words) {
   return ExpectGroup{std::move(*group), words[2], std::move(*value)};
 }
 
-// ---- of members -----------------------------------------------------------------------------------------------------
+// ---- of members ---------------------------------------------------------------------------------------------------
 Result<std::string> hosts_value(const std::string& text) {
   if (text == kNone) return text;
   auto names = expand_hostlist(text);
@@ -134,7 +134,7 @@ Expect expect_members(const Args& words) {
   return ExpectMembersIn{std::move(*members), *phase, *count};
 }
 
-// ---- of the cluster -------------------------------------------------------------------------------------------------
+// ---- of the cluster -----------------------------------------------------------------------------------------------
 Expect expect_host(const Args& words) {
   if (words.size() < 4 || words[2] != "free") return bad("the form is: expect host HOSTS free COUNTER=QUANTITY...");
   auto hosts = expand_hostlist(words[1]);
@@ -161,7 +161,7 @@ Expect expect_claim(const Args& words) {
   return ExpectClaim{std::move(*claim), *phase};
 }
 
-// ---- counts ---------------------------------------------------------------------------------------------------------
+// ---- counts -------------------------------------------------------------------------------------------------------
 Expect expect_intents(const Args& words) {
   LOCKSTEP_TRY(want(words, 4, "intents GROUP KIND COUNT"));
   auto group = parse_group(words[1]);

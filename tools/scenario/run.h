@@ -12,8 +12,7 @@
 
 namespace lockstep::scenario {
 
-inline constexpr std::size_t kRoundsMax = 10'000;     // of agents and passes until nothing changes
-inline constexpr std::size_t kInstantsMax = 100'000;  // at which deadlines fire, in one `advance`
+inline constexpr std::size_t kRoundsMax = 10'000;  // of agents and passes until nothing changes
 
 struct Refusal {
   AnswerCode code{AnswerCode::Done};  // Done: nothing was refused
@@ -26,6 +25,7 @@ struct Refusal {
 
 struct Run {
   World& world;
+  std::size_t instants_max{};  // at which deadlines fire in one advance
   Mode agents{Mode::Manual};
   Mode scheduler{Mode::Manual};
   std::uint64_t reports{0};  // sequence numbers given out
@@ -54,8 +54,7 @@ using Outcome = Result<Refusal>;
 // Every agent and provider does what it is asked to, until nothing is asked any more; true when something happened.
 [[nodiscard]] Result<bool> run_agents(Run& run);
 
-// ---- shared by the above
-// ----------------------------------------------------------------------------------------------
+// ---- shared by the above ------------------------------------------------------------------------------------------
 [[nodiscard]] Refusal refuse(AnswerCode code, std::string text);
 // Sends all and answers with the first refusal.
 [[nodiscard]] Outcome send(Run& run, Actor actor, std::vector<CommandBody> bodies);

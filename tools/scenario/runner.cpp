@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "tools/scenario/expect.h"
@@ -24,7 +25,9 @@ class Runner {
       result_.failures.push_back(fmt::format("{}: {}: {}", file_, name(world.error().code), world.error().message));
       return std::move(result_);
     }
-    Run run{**world};
+    Run run{**world, options_.instants_max};
+    run.world.set_tracing(options_.trace ||
+                          std::ranges::any_of(script_.steps, [](const Step& step) { return step.golden.has_value(); }));
     for (std::size_t i = 0; i < script_.steps.size(); ++i) {
       Step& step = script_.steps[i];
       if (auto done = take(run, step, i); !done) {

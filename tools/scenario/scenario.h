@@ -20,11 +20,12 @@ struct ScenarioOptions {
   bool check{true};                   // invariants after every event
   bool trace{false};                  // print the events of each step
   bool rewrite{false};                // replace the expected traces
+  std::size_t instants_max{100'000};  // at which deadlines fire in one `advance`: one that never ends is stopped
 };
 
 struct ScenarioResult {
-  int status{0};                         // 0 all expectations held, 1 some did not, 2 a line does not parse
-  std::vector<std::string> failures{};   // "FILE:LINE: expected ..., got ..."
+  int status{0};                        // 0 all expectations held, 1 some did not, 2 a line does not parse
+  std::vector<std::string> failures{};  // "FILE:LINE: expected ..., got ..."
   std::uint64_t steps{};
   std::uint64_t expectations{};
   std::uint64_t events{};

@@ -17,7 +17,7 @@
 
 namespace lockstep::scenario {
 
-// ---- what a line names ----------------------------------------------------------------------------------------------
+// ---- what a line names --------------------------------------------------------------------------------------------
 struct GroupRef {  // `g`: the latest of that name; `g#7`: the group with id 7
   std::string name{};
   std::uint64_t id{};  // 0: by name
@@ -41,7 +41,7 @@ struct ClaimPath {
 };
 [[nodiscard]] std::string to_string(const ClaimPath& claim);
 
-// ---- the cluster ----------------------------------------------------------------------------------------------------
+// ---- the cluster --------------------------------------------------------------------------------------------------
 struct LevelsStep {
   std::vector<std::string> levels{};
 };
@@ -60,7 +60,7 @@ struct InventoryStep {
   std::string text{};
 };
 
-// ---- groups ---------------------------------------------------------------------------------------------------------
+// ---- groups -------------------------------------------------------------------------------------------------------
 enum class Submit : std::uint8_t { No, Yes };
 struct DefineStep {
   std::string text{};
@@ -76,7 +76,7 @@ struct ResizeStep {
   std::uint32_t replicas{};
 };
 
-// ---- the scheduler, agents and providers ----------------------------------------------------------------------------
+// ---- the scheduler, agents and providers --------------------------------------------------------------------------
 struct ScheduleStep {};
 enum class Mode : std::uint8_t { Manual, Auto };
 struct SchedulerModeStep {
@@ -100,7 +100,7 @@ struct ClaimStep {
   ClaimReportKind kind{ClaimReportKind::Ready};
 };
 
-// ---- time and the controller ----------------------------------------------------------------------------------------
+// ---- time and the controller --------------------------------------------------------------------------------------
 struct AdvanceStep {
   Duration by{};
 };
@@ -111,7 +111,7 @@ struct CrashStep {
 struct PromoteStep {};
 struct TrimStep {};
 
-// ---- expectations ---------------------------------------------------------------------------------------------------
+// ---- expectations -------------------------------------------------------------------------------------------------
 struct ExpectGroup {  // key and value in one spelling: equal texts mean equal values
   GroupRef group{};
   std::string key{};    // phase attempt charged reason reason.role .. end end.role .. domain deadline.reserve ..
@@ -181,7 +181,7 @@ struct ExpectStep {
   Expectation what{};
 };
 
-// ---- the file -------------------------------------------------------------------------------------------------------
+// ---- the file -----------------------------------------------------------------------------------------------------
 using StepBody = std::variant<LevelsStep, HostStep, PoolStep, HostVerbStep, InventoryStep, DefineStep, GroupStep,
                               ResizeStep, ScheduleStep, SchedulerModeStep, AgentsModeStep, ReportStep, ClaimStep,
                               AdvanceStep, SnapshotStep, CrashStep, PromoteStep, TrimStep, ExpectStep>;

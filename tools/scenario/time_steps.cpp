@@ -56,8 +56,8 @@ Outcome run_step(Run& run, const AdvanceStep& step) {
   for (std::size_t instants = 0;; ++instants) {
     const Time due = next_deadline(run.state());
     if (!due || due > until) break;
-    if (instants == kInstantsMax) {
-      run.world.add_unmet({fmt::format("at most {} instants with deadlines in one advance", kInstantsMax), "more"});
+    if (instants == run.instants_max) {
+      run.world.add_unmet({fmt::format("at most {} instants with deadlines in one advance", run.instants_max), "more"});
       break;
     }
     LOCKSTEP_TRY(fire(run, due));

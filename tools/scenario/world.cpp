@@ -63,8 +63,7 @@ std::vector<std::string> differences(const State& a, const State& b) {
 
 }  // namespace
 
-// ---- opening and closing
-// ----------------------------------------------------------------------------------------------
+// ---- opening and closing ------------------------------------------------------------------------------------------
 
 World::World(const ScenarioOptions& options) : options_(options) {}
 
@@ -123,8 +122,7 @@ void World::close() {
   store_ = Store{};
 }
 
-// ---- commands
-// ---------------------------------------------------------------------------------------------------------
+// ---- commands -----------------------------------------------------------------------------------------------------
 
 Result<std::vector<Answer>> World::execute(std::vector<Command> commands) {
   for (Command& command : commands) command.time = now_;
@@ -155,7 +153,7 @@ Result<void> World::read_events(Count count) {
 void World::learn(const Event& event, Count count) {
   apply(shadow_, event);
   book_.learn(event, count);
-  if (is_shown(event)) trace_.push_back(format_event(book_, event));
+  if (tracing_ && is_shown(event)) trace_.push_back(format_event(book_, event));
   if (options_.check) check_shadow(event);
 }
 
@@ -175,8 +173,7 @@ void World::compare(const State& other, const std::string& what) {
   if (!lines.empty()) add_unmet({what, "a difference: " + one_line(lines)});
 }
 
-// ---- crashes, snapshots, replays
-// --------------------------------------------------------------------------------------
+// ---- crashes, snapshots, replays ----------------------------------------------------------------------------------
 
 Result<void> World::restart(Duration downtime, Count count) {
   close();
@@ -230,8 +227,7 @@ Result<State> World::replay_from(const SnapshotInfo& snapshot) const {
   return state;
 }
 
-// ---- what a step has to tell
-// ------------------------------------------------------------------------------------------
+// ---- what a step has to tell --------------------------------------------------------------------------------------
 
 std::vector<std::string> World::take_trace() { return std::exchange(trace_, {}); }
 std::vector<Unmet> World::take_unmet() { return std::exchange(unmet_, {}); }

@@ -53,7 +53,8 @@ class World {
   [[nodiscard]] Time now() const { return now_; }
   void set_now(Time now) { now_ = now; }
 
-  // Since the last call: formatted events, and what did not hold.
+  void set_tracing(bool on) { tracing_ = on; }
+  // Since the last call: formatted events (with tracing), and what did not hold.
   [[nodiscard]] std::vector<std::string> take_trace();
   [[nodiscard]] std::vector<Unmet> take_unmet();
   void add_unmet(Unmet problem);
@@ -80,6 +81,7 @@ class World {
   State shadow_;
   Book book_;
   Time now_{kScenarioStart};
+  bool tracing_ = false;
   std::vector<std::string> trace_;
   std::vector<Unmet> unmet_;
 };
