@@ -5,11 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <set>
 #include <utility>
 #include <vector>
@@ -270,6 +272,12 @@ int LmdbEnv::sweep_readers() const {
   int dead = 0;
   (void)mdb_reader_check(env_, &dead);
   return dead;
+}
+
+std::uint64_t LmdbEnv::oldest_reader() const {
+  std::uint64_t oldest = std::numeric_limits<std::uint64_t>::max();
+  for (const Reader& reader : list_readers(env_)) oldest = std::min(oldest, reader.txn);
+  return oldest;
 }
 
 std::string LmdbEnv::pinning_readers() const {

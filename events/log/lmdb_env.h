@@ -75,6 +75,10 @@ class LmdbEnv {
   // Of an unregistered reader: an Error once a commit has been made since `txn` was begun.
   [[nodiscard]] Result<void> check_undisturbed(std::uint64_t txn) const;
 
+  // The oldest commit that somebody reads; the largest number when nobody does.
+  [[nodiscard]] std::uint64_t oldest_reader() const;
+
+  [[nodiscard]] MDB_env* get() const { return env_; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] const Fd& file() const { return file_; }
 

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kChunkRecords = 256;      // visited under one read transaction at most
 constexpr std::size_t kChunkBytes = 4U << 20U;  // likewise
-constexpr std::size_t kTrimSlice = 1024;        // records forgotten in one transaction
+constexpr std::size_t kTrimRecords = 1024;      // forgotten in one transaction at most
+constexpr std::size_t kTrimBytes = 64U << 20U;  // likewise: each page of them is 8 bytes in the free list
 constexpr std::uint64_t kSweepEvery = 1024;     // appends between looks for dead readers
 constexpr std::uint64_t kBoundEvery = 1024;     // appends between raises of log/head
 
@@ -167,26 +168,22 @@ Result<void> LmdbLog::Impl::commit(LmdbTxn& txn, const LogHead& head, std::strin
 }
 
 Result<void> LmdbLog::append(std::span<const std::byte> record) {
-  std::unique_lock turn(impl_->turn);
-  const std::lock_guard writing(impl_->writing);
-  turn.unlock();
-  auto& impl = *impl_;
-  for (bool swept = false;; swept = true) {
-    auto txn = impl.begin_append();
-    LOCKSTEP_TRY(txn);
-    auto header = check_append(impl.known.head, record);
-    LOCKSTEP_TRY(header);
-    LogHead head = impl.known;
-    head.head = head_after(*header, record);
-    ++head.records;
-    const int code = impl.put(*txn, head, header->first.value, record);
-    auto done = code != 0 ? tl::unexpected(impl.env->step_error(code, "append to"))
-                          : impl.commit(*txn, head, "append to", record.size());
-    if (done) break;
-    const bool map_full = done.error().code == ErrorCode::MapFull;
-    if (swept || !map_full || impl.env->sweep_readers() == 0) return done;
-  }
-  impl.after_append();
+  return impl_->write([&] { return impl_->append_once(record); });
+}
+
+Result<void> LmdbLog::Impl::append_once(std::span<const std::byte> record) {
+  auto txn = begin_append();
+  LOCKSTEP_TRY(txn);
+  auto header = check_append(known.head, record);
+  LOCKSTEP_TRY(header);
+  LOCKSTEP_TRY(room->check(*txn, record.size()));
+  LogHead head = known;
+  head.head = head_after(*header, record);
+  ++head.records;
+  const int code = put(*txn, head, header->first.value, record);
+  if (code != 0) return tl::unexpected(env->step_error(code, "append to"));
+  LOCKSTEP_TRY(commit(*txn, head, "append to", record.size()));
+  after_append();
   return {};
 }
 
@@ -204,19 +201,18 @@ void LmdbLog::Impl::raise_bound() {
 }
 
 Result<void> LmdbLog::trim(Seq before) {
-  for (bool more = true; more;) {
-    std::unique_lock turn(impl_->turn);
-    const std::lock_guard writing(impl_->writing);
-    turn.unlock();
-    auto sliced = impl_->trim_slice(before);
-    LOCKSTEP_TRY(sliced);
-    more = *sliced;
+  bool any = false;
+  for (;;) {
+    auto forgotten = impl_->write([&] { return impl_->trim_slice(before); });
+    LOCKSTEP_TRY(forgotten);
+    if (*forgotten == 0) break;
+    any = true;
   }
-  return {};
+  return any ? impl_->write([&] { return impl_->age_free_pages(); }) : Result<void>{};
 }
 
-// Forgets up to kTrimSlice records; true when there may be more.
-Result<bool> LmdbLog::Impl::trim_slice(Seq before) {
+// Forgets some of the oldest records; how many, 0 = there is nothing left to forget.
+Result<std::size_t> LmdbLog::Impl::trim_slice(Seq before) {
   auto txn = begin_append();
   LOCKSTEP_TRY(txn);
   LogHead head = known;
@@ -224,25 +220,33 @@ Result<bool> LmdbLog::Impl::trim_slice(Seq before) {
   {
     auto cursor = LmdbCursor::open(*env, *txn, records);
     LOCKSTEP_TRY(cursor);
-    while (forgotten < kTrimSlice && head.records > 1) {
+    for (std::size_t bytes = 0; forgotten < kTrimRecords && bytes < kTrimBytes && head.records > 1; ++forgotten) {
       LOCKSTEP_TRY(cursor->move(MDB_FIRST));
       const std::uint64_t oldest = cursor->seq();
+      bytes += cursor->record().size();
       auto another = cursor->move(MDB_NEXT);
       LOCKSTEP_TRY(another);
       if (!*another || cursor->seq() > before.value) break;
       head.first = Seq{cursor->seq()};
       MDB_val key = key_of(oldest);
-      if (const int code = mdb_del(txn->get(), records, &key, nullptr); code != 0) {
-        return tl::unexpected(env->step_error(code, "trim"));
-      }
+      const int code = mdb_del(txn->get(), records, &key, nullptr);
+      if (code != 0) return tl::unexpected(env->step_error(code, "trim"));
       --head.records;
-      ++forgotten;
     }
   }
-  if (forgotten == 0) return false;
+  if (forgotten == 0) return std::size_t{0};
   if (const int code = put(*txn, head, 0, {}); code != 0) return tl::unexpected(env->step_error(code, "trim"));
   LOCKSTEP_TRY(commit(*txn, head, "trim", 0));
-  return forgotten == kTrimSlice;
+  return forgotten;
+}
+
+// LMDB uses a page again only when the commit that freed it is not the last one. Without one more commit, an append
+// into a full map would find nothing to use, fail, and so never make that commit.
+Result<void> LmdbLog::Impl::age_free_pages() {
+  auto txn = begin_append();
+  LOCKSTEP_TRY(txn);
+  if (const int code = put(*txn, known, 0, {}); code != 0) return tl::unexpected(env->step_error(code, "trim"));
+  return commit(*txn, known, "trim", 0);
 }
 
 }  // namespace lockstep

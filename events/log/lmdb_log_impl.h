@@ -11,6 +11,7 @@
 #include "events/log/lmdb_cursor.h"
 #include "events/log/lmdb_env.h"
 #include "events/log/lmdb_log.h"
+#include "events/log/lmdb_room.h"
 
 namespace lockstep {
 
@@ -19,6 +20,7 @@ struct LmdbLog::Impl {
   std::optional<WriterLock> lock;
   std::optional<HeadFile> head_file;
   std::unique_ptr<LmdbEnv> env;
+  std::optional<LmdbRoom> room;  // of the writer
   StoreId store{};
   MDB_dbi meta{};
   MDB_dbi records{};
@@ -63,7 +65,19 @@ struct LmdbLog::Impl {
   Result<void> commit(LmdbTxn& txn, const LogHead& head, std::string_view what, std::uint64_t bytes);
   void after_append();
   void raise_bound();
-  Result<bool> trim_slice(Seq before);
+  Result<void> append_once(std::span<const std::byte> record);
+  Result<std::size_t> trim_slice(Seq before);
+  Result<void> age_free_pages();
+  // Does `act` with the right to write; once more when the map was full and dead readers were the reason.
+  template <class Act>
+  auto write(Act act) {
+    std::unique_lock my_turn(turn);
+    const std::lock_guard guard(writing);
+    my_turn.unlock();
+    auto done = act();
+    if (done || done.error().code != ErrorCode::MapFull || env->sweep_readers() == 0) return done;
+    return act();
+  }
 };
 
 }  // namespace lockstep

@@ -168,6 +168,7 @@ Result<void> LmdbLog::Impl::check_bound(const LmdbTxn& txn, const LogHead& store
 
 // P10: nothing is appended behind a record that cannot be read.
 Result<void> LmdbLog::Impl::become_writer() {
+  room.emplace(*env);
   {
     auto txn = env->begin_read();
     LOCKSTEP_TRY(txn);

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <mutex>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,10 +19,9 @@ struct MemoryLog::Impl {
   bool latched{false};
   std::optional<std::pair<ErrorCode, bool>> next_failure;
 
-  // The record that holds `from`, or the first one after it.
+  // The record that holds `from`, which is not beyond the head, or the first one after it.
   [[nodiscard]] std::pair<Seq, Record> find(Seq from) const {
     const std::lock_guard lock(mutex);
-    if (from > head.seq || records.empty()) return {};
     auto it = records.upper_bound(from);
     if (it != records.begin()) --it;
     return *it;
@@ -66,8 +64,11 @@ Result<void> MemoryLog::read(Seq from, const Visit& visit) const {
   auto kept = first();
   LOCKSTEP_TRY(kept);
   LOCKSTEP_TRY(check_kept(from, *kept));
+  auto end = head();
+  LOCKSTEP_TRY(end);
   ChainReader chain;
-  for (auto [seq, record] = impl_->find(from); record; std::tie(seq, record) = impl_->find(from)) {
+  while (from <= end->seq) {
+    const auto [seq, record] = impl_->find(from);
     LOCKSTEP_TRY(check_kept(from, seq));  // trimmed between two records
     auto header = chain.read(*record, "memory log");
     LOCKSTEP_TRY(header);

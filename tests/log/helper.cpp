@@ -1,0 +1,78 @@
+// A second process for the tests of the log: log_test_helper WHAT STORE [N]. It says one line when it has got there,
+// and then waits until its standard input ends, or until it is killed.
+//
+//   hold STORE      opens for writing, and holds the lock
+//   read STORE N    stands in N nested reads, each with its own transaction
+//   follow STORE    says "head N"; after the wait it reads everything again, and counts
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "events/log/store.h"
+
+namespace {
+
+using namespace lockstep;
+
+void say_and_wait(const char* line) {
+  std::printf("%s\n", line);
+  std::fflush(stdout);
+  char byte = 0;
+  while (::read(STDIN_FILENO, &byte, 1) > 0) {
+  }
+}
+
+Result<Continue> nest(const Log& log, Seq from, int left) {
+  if (left == 0) {
+    say_and_wait("reading");
+    return Continue::No;
+  }
+  const auto done =
+      log.read(from, [&](const RecordHeader&, std::span<const std::byte>) { return nest(log, from, left - 1); });
+  if (!done) return tl::unexpected(done.error());
+  return Continue::No;
+}
+
+int follow(const Log& log) {
+  const auto before = log.head();
+  if (!before) return 1;
+  say_and_wait(("head " + std::to_string(before->seq.value)).c_str());
+  const auto head = log.head();
+  std::uint64_t last = 0;
+  const auto done = log.read(Seq{1}, [&](const RecordHeader& header, std::span<const std::byte>) -> Result<Continue> {
+    last = header.last().value;
+    return Continue::Yes;
+  });
+  if (!done) std::fprintf(stderr, "%s\n", done.error().message.c_str());
+  return done && head && last == head->seq.value && last > before->seq.value ? 0 : 1;
+}
+
+int run(const char* what, const char* directory, int n) {
+  const bool hold = std::strcmp(what, "hold") == 0;
+  const auto store = open_store(directory, hold ? OpenMode::Write : OpenMode::ReadOnly);
+  if (!store) {
+    std::printf("%s\n", store.error().message.c_str());
+    return exit_status(store.error().code);
+  }
+  if (hold) {
+    say_and_wait("holding");
+    return 0;
+  }
+  if (std::strcmp(what, "follow") == 0) return follow(*store->log);
+  const auto first = store->log->first();
+  const auto done = first ? nest(*store->log, *first, n) : Result<Continue>(Continue::No);
+  if (!done) std::printf("%s\n", done.error().message.c_str());
+  return done ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  return run(argv[1], argv[2], argc > 3 ? std::atoi(argv[3]) : 1);
+}
