@@ -100,8 +100,10 @@ Result<std::vector<Event>> group_history(const Log& log, const State& state, std
 }
 
 Json event_json(const Event& event, const Names& names) {
-  Json dumped = Json::parse(dump_json(event), nullptr, false);
-  Json facts = dumped.is_object() && dumped.contains("body") ? dumped["body"] : Json(nullptr);
+  Json facts = Json::parse(dump_json(event), nullptr, false);
+  if (facts.is_object()) {
+    for (const char* told : {"seq", "prev", "cause", "time", "actor", "group", "kind"}) facts.erase(told);
+  }
   return {{"seq", event.seq.value},
           {"prev", event.prev.value},
           {"cause", event.cause.value},

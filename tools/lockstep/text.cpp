@@ -73,7 +73,10 @@ std::string reason_text(const Json& reason) {
 // What the last column of a list says: how it ended, or what it waits for.
 std::string note_of(const Json& group) {
   if (!group.at("end").is_null()) return end_text(group.at("end"));
-  return group.at("reason").is_null() ? "-" : reason_text(group.at("reason"));
+  if (group.at("reason").is_null()) return "-";
+  const auto backoff = group.at("deadlines").find("backoff");
+  if (backoff != group.at("deadlines").end()) return "Backoff: until " + time_cell(*backoff);
+  return reason_text(group.at("reason"));
 }
 
 std::string roles_text(const Json& roles) {

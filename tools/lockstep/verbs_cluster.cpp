@@ -69,7 +69,6 @@ void add_cluster_verbs(CLI::App& app, Session& session) {
                                return show(session, client.get("/v1/hosts"), hosts_text);
                              });
   hosts.add_option("--store", listed->store, "Store directory")->envname("LOCKSTEP_STORE")->type_name("DIR");
-  hosts.fallthrough(false);
   add_host_verb(hosts, session, HostVerb::Down, "down", "Declare that nothing runs there any more");
   add_host_verb(hosts, session, HostVerb::Up, "up", "Let it be used again, also after a drain");
   add_host_verb(hosts, session, HostVerb::Drain, "drain", "Place nothing there any more");

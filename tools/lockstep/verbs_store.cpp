@@ -83,8 +83,8 @@ Outcome<void> verify(const Session& session, const StoreOptions& options) {
     const auto whole = verify_snapshot(info.at("path").get<std::string>());
     if (!whole) return refuse(whole.error());
     verified.push_back(snapshot_json(*whole));
-    text += fmt::format("snapshot at seq {}: whole, {} groups, digest {}\n", whole->head.seq.value, whole->groups,
-                        verified.back().at("digest").get<std::string>());
+    text += fmt::format("snapshot at seq {}: whole, {} group{}, digest {}\n", whole->head.seq.value, whole->groups,
+                        whole->groups == 1 ? "" : "s", verified.back().at("digest").get<std::string>());
   }
   const auto& damaged = listing->at("damaged");
   if (!damaged.empty()) {

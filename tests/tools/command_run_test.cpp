@@ -1,0 +1,171 @@
+// `lockstep run`: a controller in the foreground, the other verbs through its socket, kill -9 and SIGTERM.
+// Waiting is by asking until it is so, within a generous limit.
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include "tests/tools/command_fixture.h"
+
+namespace lockstep::testing {
+namespace {
+
+class Run : public CommandTest {
+ protected:
+  [[nodiscard]] Child start(std::vector<std::string> words = {}) const {
+    std::vector<std::string> all{lockstep_binary(), "run", "--store",        store(),
+                                 "--step",          "5ms", "--claims-after", "10ms"};
+    all.insert(all.end(), words.begin(), words.end());
+    return Child(all, dir_.path() / "out", dir_.path() / "err");
+  }
+
+  static void wait_until(const std::function<bool()>& true_now, const char* what) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!true_now()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), until) << what;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+
+  [[nodiscard]] bool is(const std::string& group, const std::string& phase) const {
+    const Ran shown = command({"show", group, "-o", "json"});
+    return shown.status == 0 && nlohmann::json::parse(shown.out)["phase"] == phase;
+  }
+
+  void wait_for_socket() const {
+    wait_until([this] { return std::filesystem::exists(store() + "/control.sock"); }, "the socket");
+  }
+};
+
+TEST_F(Run, BringsAGroupToItsEndAndStopsWhenIdle) {
+  init();
+  const Ran ran =
+      command({"run", manifest(), "--runtime", "200ms", "--step", "5ms", "--claims-after", "10ms", "--until-idle"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  for (const char* turn :
+       {"train: defined", "train: placed", "train: claim ready", "train: starts", "train: runs", "train: succeeded"}) {
+    EXPECT_NE(ran.out.find(turn), std::string::npos) << turn << " is not in:\n" << ran.out;
+  }
+  EXPECT_EQ(ran.out.find('\x1b'), std::string::npos) << "no terminal, no status line";
+  EXPECT_EQ(phase("train"), "Succeeded");
+  EXPECT_FALSE(std::filesystem::exists(store() + "/control.sock"));
+  EXPECT_EQ(command({"log", "verify"}).status, 0);
+}
+
+TEST_F(Run, RestartsAGroupWhoseMemberFailsOnce) {
+  init();
+  const Ran ran = command({"run", manifest(), "--runtime", "300ms", "--step", "5ms", "--claims-after", "10ms", "--fail",
+                           "worker[1]@50ms:code=3", "--until-idle"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_NE(ran.out.find("worker[1] failed: exit code 3"), std::string::npos) << ran.out;
+  const auto train = json({"show", "train"});
+  EXPECT_EQ(train["phase"], "Succeeded");
+  EXPECT_EQ(train["attempt"], 2);
+  EXPECT_EQ(train["charged"], 1);
+}
+
+TEST_F(Run, AnswersTheOtherVerbsWhileItRuns) {
+  init();
+  Child controller = start({"--runtime", "1h"});
+  wait_for_socket();
+  ASSERT_EQ(command({"submit", manifest()}).status, 0);
+  wait_until([this] { return is("train", "Running"); }, "running");
+  EXPECT_EQ(json({"list"}).size(), 1U);
+  EXPECT_EQ(json({"hosts"}).size(), 4U);
+  EXPECT_EQ(json({"claims"})[0]["phase"], "Ready");
+  EXPECT_GT(json({"history", "train"}).size(), 5U);
+  EXPECT_TRUE(json({"why", "train"})["reason"].is_null());
+  EXPECT_EQ(json({"state"})["groups"].size(), 1U);
+  EXPECT_EQ(json({"state", "--at", "3"})["seq"], 3);
+  EXPECT_EQ(json({"snapshot", "create"})["groups"], 1);
+  EXPECT_EQ(json({"snapshot", "verify"}).size(), 1U);
+  EXPECT_EQ(command({"log", "verify"}).status, 0);
+  EXPECT_EQ(command({"log", "dump"}).status, 0);
+  EXPECT_EQ(command({"recover", "--plan"}).status, 0);
+  expect_failure(command({"cancel", "ghost"}), 1, "UnknownGroup");
+  expect_failure(command({"submit", manifest()}), 1, "DuplicateName");
+  EXPECT_EQ(command({"resize", "train", "worker", "1"}).status, 0);
+  EXPECT_EQ(command({"evict", "train"}).status, 0);
+  wait_until([this] { return json({"show", "train"})["attempt"] == 2 && is("train", "Running"); }, "again");
+  EXPECT_EQ(command({"cancel", "train"}).status, 0);
+  wait_until([this] { return is("train", "Cancelled"); }, "cancelled");
+  controller.signal(SIGTERM);
+  EXPECT_EQ(controller.wait(), 0) << read_text(dir_.path() / "err");
+  EXPECT_FALSE(std::filesystem::exists(store() + "/control.sock"));
+}
+
+TEST_F(Run, OfASecondControllerOnTheSameStoreIsRefused) {
+  init();
+  Child first = start();
+  wait_for_socket();
+  const Ran second = command({"run"});
+  EXPECT_EQ(second.status, 5) << second.err;
+  EXPECT_NE(second.err.find("lockstep: Locked: "), std::string::npos) << second.err;
+  EXPECT_NE(second.err.find(std::to_string(first.pid())), std::string::npos) << second.err;
+}
+
+TEST_F(Run, KilledInARestartGoesOnWhereItWas) {
+  init();
+  const std::vector<std::string> words{manifest(),    "--runtime", "500ms", "--fail", "worker[0]@100ms:code=1",
+                                       "--until-idle"};
+  Child controller = start(words);
+  wait_until([this] { return is("train", "Backoff"); }, "the restart");
+  controller.signal(SIGKILL);
+  EXPECT_EQ(controller.wait(), 128 + SIGKILL);
+  EXPECT_EQ(json({"show", "train"})["charged"], 1) << "the store answers when nobody runs";
+  Child again = start(words);
+  EXPECT_EQ(again.wait(), 0) << read_text(dir_.path() / "err");
+  const auto train = json({"show", "train"});
+  EXPECT_EQ(train["phase"], "Succeeded");
+  EXPECT_EQ(train["attempt"], 2);
+  EXPECT_EQ(json({"list"}).size(), 1U) << "the manifest given again is the same group";
+  EXPECT_EQ(command({"log", "verify"}).status, 0);
+}
+
+TEST_F(Run, EndsWhenAskedTo) {
+  init();
+  for (const int number : {SIGINT, SIGTERM}) {
+    Child controller = start();
+    wait_for_socket();
+    controller.signal(number);
+    EXPECT_EQ(controller.wait(), 0);
+  }
+}
+
+TEST_F(Run, HasLinesOfJsonForScripts) {
+  init();
+  const Ran ran = command({"run", manifest(), "--runtime", "50ms", "--step", "5ms", "--until-idle", "-o", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const auto first = nlohmann::json::parse(ran.out.substr(0, ran.out.find('\n')));
+  EXPECT_EQ(first["event"], "GroupDefined");
+}
+
+TEST_F(Run, RefusesAManifestThatNeverFits) {
+  init();
+  const std::string big =
+      manifest("kind: GangGroup\nmetadata: {name: big}\nspec: {roles: [{name: w, tasks: '1*{cpu=99}'}]}\n");
+  const Ran ran = command({"run", big, "--until-idle"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_NE(ran.err.find("lockstep: NeverFits: "), std::string::npos) << ran.err;
+}
+
+TEST_F(Run, ListensUnderAPathThatIsTooLongForASocket) {
+  init();
+  const std::filesystem::path deep = dir_.path() / std::string(100, 'x') / std::string(100, 'y');
+  std::filesystem::create_directories(deep);
+  std::filesystem::rename(store(), deep / "store");
+  const std::string store = (deep / "store").string();
+  Child controller({lockstep_binary(), "run", "--store", store, "--runtime", "1h"}, dir_.path() / "out",
+                   dir_.path() / "err");
+  wait_until([&] { return std::filesystem::exists(store + "/control.sock"); }, "the socket");
+  const Ran submitted = lockstep({"submit", manifest(), "--store", store});
+  EXPECT_EQ(submitted.status, 0) << submitted.err;
+  EXPECT_EQ(nlohmann::json::parse(lockstep({"list", "--store", store, "-o", "json"}).out).size(), 1U);
+  controller.signal(SIGTERM);
+  EXPECT_EQ(controller.wait(), 0);
+}
+
+}  // namespace
+}  // namespace lockstep::testing
