@@ -43,10 +43,7 @@ class Pass {
       const Group* group = state_.group(key.group);
       if (group == nullptr) continue;
       if (group->head.phase == GroupPhase::Pending) place(*group);
-      if (is_active(group->head.phase) && !group->head.satisfied) {
-        replace(*group);
-        if (group->head.phase == GroupPhase::Running) grow(*group);
-      }
+      if (is_active(group->head.phase) && !group->head.satisfied && !replace(*group)) grow(*group);
     }
     return std::move(plan_);
   }
@@ -86,26 +83,30 @@ class Pass {
     add(*group.spec, PlaceAction{group.head.id, found.domain, found.members, found.spares}, found);
   }
 
-  // Members that wait inside a group that goes on: as many as fit, by role and index, in the promised domain.
-  void replace(const Group& group) {
-    if (full()) return;
+  // Members that wait inside a group that goes on: as many as fit, by role and index, in the promised domain. True when
+  // there is an action for the group, which then gets no second one: that would meet another group than it is made for.
+  bool replace(const Group& group) {
     const std::vector<RoleDemand> wanted = waiting_demand(state_, group);
-    if (wanted.empty()) return;
+    if (wanted.empty()) return false;
     std::vector<RoleDemand> nobody = wanted;
     for (RoleDemand& each : nobody) each.indexes.clear();
     Fit found = try_fit(*group.spec, wanted, group.head.domain);
     if (!found.fits) found = as_many_as_fit(*group.spec, nobody, wanted, group.head.domain, {});
-    if (!found.fits || found.members.empty()) return;
+    if (!found.fits || found.members.empty()) return false;
     add(*group.spec, ReplaceAction{group.head.id, found.members}, found);
+    return true;
   }
 
-  // A pending resize: all that it adds, or nothing.
+  // A pending resize: all that it adds, or nothing. Of several the first that fits; the next pass goes on.
   void grow(const Group& group) {
-    for (RoleIndex role = 0; role < group.roles.size() && !full(); ++role) {
+    if (group.head.phase != GroupPhase::Running) return;
+    for (RoleIndex role = 0; role < group.roles.size(); ++role) {
       const std::vector<RoleDemand> added = growth_demand(state_, group, role);
       if (added.empty()) continue;
       const Fit found = try_fit(*group.spec, added, group.head.domain);
-      if (found.fits) add(*group.spec, GrowAction{group.head.id, role, found.members}, found);
+      if (!found.fits) continue;
+      add(*group.spec, GrowAction{group.head.id, role, found.members}, found);
+      return;
     }
   }
 

@@ -44,6 +44,9 @@ const std::string* attribute(const HostInfo& host, const std::string& key) {
   return found != host.attributes.end() && found->key == key ? &found->value : nullptr;
 }
 
+bool counts_all_hosts(Capacity capacity) { return capacity == Capacity::All || capacity == Capacity::FreeIfUp; }
+bool counts_use(Capacity capacity) { return capacity == Capacity::Free || capacity == Capacity::FreeIfUp; }
+
 std::int64_t at_or_zero(const std::vector<std::int64_t>& amounts, ResourceId id) {
   return id.value < amounts.size() ? amounts[id.value] : 0;
 }
@@ -89,7 +92,7 @@ CapacityView::CapacityView(const State& state, Capacity capacity) : state_(&stat
 
 void CapacityView::collect_hosts(Capacity capacity) {
   state_->hosts.for_each([&](const Host& host) {
-    if (capacity == Capacity::All || capacity == Capacity::FreeIfUp || host.usable()) hosts_.push_back(&host);
+    if (counts_all_hosts(capacity) || host.usable()) hosts_.push_back(&host);
   });
   std::sort(hosts_.begin(), hosts_.end(), path_before);
   rows_.reserve(hosts_.size());
@@ -118,8 +121,7 @@ void CapacityView::collect_free(Capacity capacity) {
   for (std::size_t row = 0; row < hosts_.size(); ++row) {
     const Host& host = *hosts_[row];
     for (const auto& [id, column] : column_of_) {
-      const std::int64_t used =
-          capacity == Capacity::Free || capacity == Capacity::FreeIfUp ? at_or_zero(host.used, id) : 0;
+      const std::int64_t used = counts_use(capacity) ? at_or_zero(host.used, id) : 0;
       const std::int64_t left = std::max<std::int64_t>(0, at_or_zero(host.capacity, id) - used);
       free_[row * columns_ + column] = left;
       total_[column] = saturating_plus(total_[column], left);
@@ -130,8 +132,7 @@ void CapacityView::collect_free(Capacity capacity) {
 void CapacityView::collect_pools(Capacity capacity) {
   for (const auto& [name, pool] : state_->pools) {
     places_[name] = CounterPlace{CounterPlace::Kind::Pool, static_cast<std::uint32_t>(pools_.size())};
-    const std::int64_t left =
-        capacity == Capacity::Free || capacity == Capacity::FreeIfUp ? lockstep::pool_free(*state_, name) : pool.total;
+    const std::int64_t left = counts_use(capacity) ? lockstep::pool_free(*state_, name) : pool.total;
     pools_.push_back(std::max<std::int64_t>(0, left));
   }
 }

@@ -36,12 +36,12 @@ struct Made {
 
 std::vector<Made> make_hosts(Dice& dice) {
   std::vector<Made> hosts;
-  const std::int64_t count = dice.between(1, 5);
+  const std::int64_t count = dice.between(2, 5);
   for (std::int64_t i = 0; i < count; ++i) {
     std::string at;
     if (!dice.one_in(8)) at = "b" + std::to_string(dice.between(1, 2));
     if (!at.empty() && !dice.one_in(8)) at += "/r" + std::to_string(dice.between(1, 2));
-    Amounts counters{{"cpu", dice.between(0, 6)}};
+    Amounts counters{{"cpu", dice.between(1, 7)}};
     if (dice.one_in(2)) counters.emplace_back("gpu", dice.between(0, 3));
     hosts.push_back({"n" + std::to_string(i), at, counters, {{"m", dice.one_in(2) ? "x" : "y"}}});
   }
@@ -51,11 +51,11 @@ std::vector<Made> make_hosts(Dice& dice) {
 TaskTerm make_term(Dice& dice) {
   Amounts requests;
   if (!dice.one_in(10)) requests.emplace_back("cpu", dice.between(1, 3));
-  if (dice.one_in(4)) requests.emplace_back("gpu", 1);
-  if (dice.one_in(5)) requests.emplace_back("license.x", dice.between(1, 2));
-  TaskTerm made = term(dice.count(1, 4), requests);
-  if (dice.one_in(3)) made.count = 1;
-  if (dice.one_in(4)) made.select.push_back({"m", dice.one_in(2) ? "x" : "y"});
+  if (dice.one_in(6)) requests.emplace_back("gpu", 1);
+  if (dice.one_in(8)) requests.emplace_back("license.x", dice.between(1, 2));
+  TaskTerm made = term(dice.count(1, 3), requests);
+  if (dice.one_in(2)) made.count = 1;
+  if (dice.one_in(6)) made.select.push_back({"m", dice.one_in(2) ? "x" : "y"});
   if (dice.one_in(4))
     made.span_hosts = 1;
   else if (dice.one_in(3))
@@ -65,7 +65,7 @@ TaskTerm make_term(Dice& dice) {
 
 std::string some_level(Dice& dice) {
   const std::int64_t which = dice.between(1, 7);
-  return which == 1 ? "host" : which < 4 ? "rack" : "block";
+  return which == 1 ? "host" : which < 3 ? "rack" : "block";
 }
 
 GroupSpec make_group(Dice& dice) {
@@ -78,7 +78,7 @@ GroupSpec make_group(Dice& dice) {
     if (dice.one_in(6)) roles.back().spares = 1;
     if (dice.one_in(5)) roles.back().topology.required = some_level(dice);
   }
-  return spec(std::move(roles), dice.one_in(3) ? some_level(dice) : "");
+  return spec(std::move(roles), dice.one_in(4) ? some_level(dice) : "");
 }
 
 void build(Cluster& cluster, const std::vector<Made>& hosts, std::int64_t licenses) {

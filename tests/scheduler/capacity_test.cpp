@@ -70,6 +70,7 @@ TEST(CapacityView, CountsNoHostThatIsDownOrDrainedUnlessAllAreMeant) {
   EXPECT_EQ(CapacityView(cluster.state(), Capacity::Free).row_count(), 1U);
   EXPECT_EQ(CapacityView(cluster.state(), Capacity::Up).row_count(), 1U);
   EXPECT_EQ(CapacityView(cluster.state(), Capacity::All).row_count(), 3U);
+  EXPECT_EQ(CapacityView(cluster.state(), Capacity::FreeIfUp).row_count(), 3U);
 }
 
 TEST(CapacityView, HasAColumnOnlyForWhatSomeHostHas) {

@@ -270,6 +270,8 @@ TEST(Fit, CapacityIsFreeOrUpOrAll) {
   EXPECT_TRUE(fits(two, Capacity::Up));
   EXPECT_FALSE(fits(three, Capacity::Up));
   EXPECT_TRUE(fits(three, Capacity::All));
+  EXPECT_TRUE(fits(two, Capacity::FreeIfUp));
+  EXPECT_FALSE(fits(three, Capacity::FreeIfUp));
   EXPECT_FALSE(fits(licensed, Capacity::Free));
   EXPECT_TRUE(fits(licensed, Capacity::Up));
 }

@@ -273,6 +273,18 @@ TEST(Plan, GrowsByTheLowestFreeIndexesAllOrNothing) {
   EXPECT_EQ(pass(cluster), "grow g1: w[1]: n002; w[3]: n004");
 }
 
+TEST(Plan, GrowsOneRoleAPassTheFirstThatFits) {
+  Cluster cluster;
+  cluster.hosts(9, "n", "", {{"cpu", 1}}).host("x", "", {{"gpu", 1}});
+  const GroupId running =
+      cluster.running(spec({role("a", 1, {{"gpu", 1}}), role("b", 1, {{"cpu", 1}}), role("c", 1, {{"cpu", 1}})}));
+  for (RoleIndex role = 0; role < 3; ++role) cluster.ask_resize(running, role, 2);
+  const Plan made = plan(cluster.state());
+  EXPECT_EQ(shown(cluster.state(), made), "grow g1: b[1]: n003");
+  cluster.carry_out(made);
+  EXPECT_EQ(pass(cluster), "grow g1: c[1]: n004");
+}
+
 TEST(Plan, GrowsInsideThePromisedDomainAndOnlyWhileRunning) {
   Cluster cluster;
   cluster.levels({"rack"}).hosts(2, "a", "r1", {{"cpu", 1}}).hosts(2, "b", "r2", {{"cpu", 1}});
