@@ -136,10 +136,13 @@ bool still_owed(const State& state, const Intent& intent) {
          is_due(answer_to(intent.kind), member->phase);
 }
 
-Result<Answer> answer(Run& run, const Intent& intent) {
+Command answer(Run& run, const Intent& intent) {
+  Command command;
   if (intent.kind == IntentKind::Provision || intent.kind == IntentKind::Release) {
     const auto kind = intent.kind == IntentKind::Provision ? ClaimReportKind::Ready : ClaimReportKind::Released;
-    return run.world.execute(Actor::Provider, ReportClaim{intent.group, intent.claim, kind});
+    command.actor = Actor::Provider;
+    command.body = ReportClaim{intent.group, intent.claim, kind};
+    return command;
   }
   ReportMember report{intent.group, {}};
   report.report.kind = answer_to(intent.kind);
@@ -147,7 +150,28 @@ Result<Answer> answer(Run& run, const Intent& intent) {
   report.report.attempt = intent.attempt;
   report.report.run = intent.run;
   report.report.sequence = ++run.reports;
-  return run.world.execute(Actor::Agent, report);
+  command.actor = Actor::Agent;
+  command.body = report;
+  return command;
+}
+
+// Those of one kind of one group are answered in one batch: none of them makes another one late.
+bool go_together(const Intent& a, const Intent& b) { return a.kind == b.kind && a.group == b.group; }
+
+// Answers what is owed, in its order; true when anything was heard.
+Result<bool> answer_all(Run& run, const std::vector<Intent>& owed) {
+  bool changed = false;
+  for (std::size_t first = 0, after = 0; first < owed.size(); first = after) {
+    std::vector<Command> batch;
+    for (after = first; after < owed.size() && go_together(owed[first], owed[after]); ++after) {
+      if (still_owed(run.state(), owed[after])) batch.push_back(answer(run, owed[after]));
+    }
+    if (batch.empty()) continue;
+    const auto answers = run.world.execute(std::move(batch));
+    LOCKSTEP_TRY(answers);
+    for (const Answer& each : *answers) changed = changed || each.code == AnswerCode::Done;
+  }
+  return changed;
 }
 
 }  // namespace
@@ -157,14 +181,9 @@ Result<bool> run_agents(Run& run) {
   for (std::size_t round = 0; round < kRoundsMax; ++round) {
     std::vector<Intent> owed;
     intents(run.state(), [&owed](const Intent& intent) { owed.push_back(intent); });
-    bool changed = false;
-    for (const Intent& intent : owed) {
-      if (!still_owed(run.state(), intent)) continue;
-      const auto answered = answer(run, intent);
-      LOCKSTEP_TRY(answered);
-      changed = changed || answered->code == AnswerCode::Done;
-    }
-    if (!changed) return anything;
+    const auto changed = answer_all(run, owed);
+    LOCKSTEP_TRY(changed);
+    if (!*changed) return anything;
     anything = true;
   }
   run.world.add_unmet({"agents to come to rest", fmt::format("{} rounds", kRoundsMax)});

@@ -51,6 +51,7 @@ class Runner {
     ++result_.steps;
     last_ = Refusal{};
     auto done = carry_out(run, step, index);
+    run.world.end_step();
     for (const Unmet& problem : run.world.take_unmet()) report(step.line, problem.expected, problem.got);
     return done;
   }

@@ -33,7 +33,11 @@ class Formatter {
   std::string format() {
     out_ = name(kind(event_));
     if (event_.group) out_ += " " + book_.group(event_.group);
-    std::visit([this](const auto& body) { fields(body); }, event_.body);
+    if (const auto* late = std::get_if<LateReport>(&event_.body)) {
+      late_report(*late);
+    } else {
+      std::visit([this](const auto& body) { fields(body); }, event_.body);
+    }
     return std::move(out_);
   }
 
@@ -41,6 +45,19 @@ class Formatter {
   template <class T>
   void fields(const T& body) {
     for_each_field(body, [this](std::string_view field, const auto& value) { show(lower_camel(field), value); });
+  }
+
+  // Either of a claim or of a member; of a group that nobody knows it says whose.
+  void late_report(const LateReport& late) {
+    about_ = event_.group ? event_.group : late.about;
+    if (!event_.group && late.about) show("about", late.about);
+    if (late.claim_kind != ClaimReportKind::None) {
+      word("Claim");
+      word(name(late.claim_kind));
+      word(book_.claim(about_, late.claim));
+    } else {
+      show("report", late.report);
+    }
   }
 
   void word(std::string_view text) { out_ += fmt::format(" {}", text); }
@@ -52,7 +69,6 @@ class Formatter {
   void show(std::string_view, const SpecHash&) {}
   void show(std::string_view, HostId id) { word(book_.host(id)); }
   void show(std::string_view field, GroupId id) {
-    about_ = id;
     if (id) pair(field, book_.group(id));
   }
   void show(std::string_view field, Time time) {
@@ -96,7 +112,7 @@ class Formatter {
   }
   void show(std::string_view, const Report& report) {
     word(name(report.kind));
-    word(book_.member(event_.group ? event_.group : about_, report.member));
+    word(book_.member(about_, report.member));
     pair("attempt", std::to_string(report.attempt));
     pair("run", std::to_string(report.run));
     if (report.exit_code != 0) pair("code", std::to_string(report.exit_code));
@@ -145,7 +161,7 @@ class Formatter {
 
   const Book& book_;
   const Event& event_;
-  GroupId about_{};
+  GroupId about_{};  // of a late report
   std::string out_;
 };
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kDifferencesMax = 5;  // told of one comparison
 constexpr std::size_t kUnmetMax = 20;       // told of one step
 // Checking every invariant costs O(state): above this many hosts and groups only those of the group at hand are checked
-// after each event, and all of them at the end of the call.
+// after each event, and all of them at the end of the step.
 constexpr std::size_t kCheckAllMax = 512;
 constexpr std::uint64_t kDigestEvery = 16;  // often, so that every recovery compares some
 constexpr std::string_view kMemoryStoreId = "00000000000000000000000000000000";
@@ -143,9 +143,6 @@ Result<Answer> World::execute(Actor actor, CommandBody body) {
 
 Result<void> World::read_events(Count count) {
   LOCKSTEP_TRY(read_tail(*log_, shadow_.head.seq, [&](const Event& event) { learn(event, count); }));
-  if (options_.check && is_large(shadow_)) {
-    if (auto broken = check_invariants(shadow_); !broken.empty()) add_unmet({"the invariants to hold", broken});
-  }
   if (shadow_.digest != state().digest) compare(state(), "the state to be what its events say");
   return {};
 }
@@ -155,6 +152,11 @@ void World::learn(const Event& event, Count count) {
   book_.learn(event, count);
   if (tracing_ && is_shown(event)) trace_.push_back(format_event(book_, event));
   if (options_.check) check_shadow(event);
+}
+
+void World::end_step() {
+  if (!options_.check || !is_large(shadow_)) return;
+  if (auto broken = check_invariants(shadow_); !broken.empty()) add_unmet({"the invariants to hold", broken});
 }
 
 void World::check_shadow(const Event& event) {

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,6 +54,9 @@ class World {
   [[nodiscard]] Time now() const { return now_; }
   void set_now(Time now) { now_ = now; }
 
+  // What was too much to check after every event of a large cluster.
+  void end_step();
+
   void set_tracing(bool on) { tracing_ = on; }
   // Since the last call: formatted events (with tracing), and what did not hold.
   [[nodiscard]] std::vector<std::string> take_trace();
@@ -84,6 +88,7 @@ class World {
   bool tracing_ = false;
   std::vector<std::string> trace_;
   std::vector<Unmet> unmet_;
+  std::set<std::string> told_;  // what is wrong stays wrong: it is told once
 };
 
 }  // namespace lockstep::scenario
