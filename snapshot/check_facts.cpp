@@ -48,9 +48,9 @@ std::string check_role(const State& state, const Role& role, const RoleSpec& spe
   if (role.head.wanted > role.members.size()) return "wants members that are not there";
   if (role.head.resize_to > kMembersMax) return "is to become too large";
   for (std::size_t i = 0; i < role.members.size(); ++i) {
-    const std::string member = "[" + std::to_string(i) + "] ";
-    if (role.members[i].phase == MemberPhase::None) return member + "has no phase";
-    if (const auto wrong = check_slices(state, spec, role.members[i].hosts); !wrong.empty()) return member + wrong;
+    std::string wrong = check_slices(state, spec, role.members[i].hosts);
+    if (role.members[i].phase == MemberPhase::None) wrong = "has no phase";
+    if (!wrong.empty()) return "[" + std::to_string(i) + "] " + wrong;
   }
   for (const Spare& spare : role.spares) {
     if (const auto wrong = check_slices(state, spec, spare.hosts); !wrong.empty()) return "a spare " + wrong;

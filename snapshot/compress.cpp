@@ -31,7 +31,7 @@ Compressor::Compressor() : context_(new Context) {
   }
 }
 
-std::span<const std::byte> Compressor::pack(std::span<const std::byte> raw) {
+std::span<const std::byte> Compressor::pack(std::span<const std::byte> raw) & {
   packed_.resize(ZSTD_compressBound(raw.size()));
   const std::size_t size = ZSTD_compress2(context_->zstd, packed_.data(), packed_.size(), raw.data(), raw.size());
   LOCKSTEP_CHECK(ZSTD_isError(size) == 0, std::string("zstd: ") + ZSTD_getErrorName(size));

@@ -13,7 +13,7 @@ class Compressor {
  public:
   Compressor();
   // The whole of `raw` as one frame; valid until the next call.
-  [[nodiscard]] std::span<const std::byte> pack(std::span<const std::byte> raw);
+  [[nodiscard]] std::span<const std::byte> pack(std::span<const std::byte> raw) &;
 
  private:
   struct Context;

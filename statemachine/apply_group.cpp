@@ -382,6 +382,7 @@ void end_group(const Context& context, GroupTrigger trigger, const End& end) {
     if (spec.kind != ClaimKind::Standalone) continue;
     auto& users = context.state.indexes.standalone_users;
     const auto found = users.find(spec.name);
+    if (context.state.claims.at(spec.name).phase != ClaimPhase::Ready) --group.claims_not_ready;
     found->second.erase(group.head.id);
     if (found->second.empty()) users.erase(found);
   }

@@ -130,6 +130,7 @@ std::uint32_t count_claims_not_ready(const State& state, const Group& group) {
   for (const auto& [key, claim] : group.claims) {
     if (claim.phase != ClaimPhase::Ready && counts_for_barrier(group, key)) ++count;
   }
+  if (is_terminal(group.head.phase)) return count;  // no longer a user of standalone ones
   for (const ClaimSpec& spec : group.spec->claims) {
     if (spec.kind != ClaimKind::Standalone) continue;
     const auto found = state.claims.find(spec.name);

@@ -5,6 +5,13 @@
 // members of a role are alike, how many items of each class every host takes is all there is to decide: any counts
 // that add up, with at most `members` items of a ptile term on one host, can be dealt out to the members (deal()).
 //
+// In one domain solve() asks, until one finds a placement: first-fit in manifest order (members by role and index take
+// hosts in path order), first-fit with the most constrained role first, the exhaustive search. A yes is always a
+// placement. A no is proven when the sums or one class alone show it, when there is only one class of items that may
+// share hosts, and when the search ends within its budget: with up to kExactMembersMax members it does unless many
+// classes of many tasks meet; beyond it the search is a repair of what first-fit got wrong. The budget is counted in
+// steps, so the answer is the same on every machine.
+//
 // Private to statemachine/.
 
 #include <cstdint>
@@ -150,7 +157,7 @@ struct Problem {
 };
 
 // First-fit in the order of the roles: member by member, by role and index, each takes the first rows in path order
-// that have room. `keep_together`: a term that may spread is put on one host where one has room for all of it.
+// that have room. Together::Yes: a term that may spread is put on one host where one has room for all of it.
 enum class Together : std::uint8_t { No, Yes };
 [[nodiscard]] std::optional<Assignment> first_fit(const Problem& problem, std::span<const std::uint32_t> order,
                                                   Together together);

@@ -237,7 +237,7 @@ class TreeWalk {
   Result<void> run() {
     if (table_.root == kNoPage) {
       if (table_.depth == 0 && table_.entries == 0) return {};
-      return fail(ErrorCode::Damaged, "an LMDB table without a root has entries");
+      return pages_.wrong(0, "a table without a root has entries");
     }
     if (table_.depth == 0 || table_.depth > kDepthMax)
       return pages_.wrong(table_.root, "is the root of a tree without depth");
@@ -331,7 +331,7 @@ struct LogTables {
 Result<LogTables> read_tables(Pages& pages, const Meta& meta) {
   const std::uint64_t root = meta.main.root;
   if (meta.main.depth != 1 || meta.main.entries != 2) {
-    return fail(ErrorCode::Damaged, "the LMDB file does not hold the two tables of a log");
+    return pages.wrong(root, "is not the table of the log's two tables");
   }
   auto page = pages.read(root);
   LOCKSTEP_TRY(page);

@@ -2,6 +2,7 @@
 // one event; the .txt beside it says, field by field, what it means. Fields that later releases add may be more than
 // the text names, never fewer or different. Each invalid/*.bin is a whole record with a right checksum that must be
 // refused; its .txt holds how the error begins. A new kind gets its files by LOCKSTEP_WRITE_GOLDEN=1 (golden.h).
+// Shows R16.
 
 #include "tests/events/golden.h"
 

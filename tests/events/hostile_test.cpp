@@ -1,6 +1,7 @@
 // Bytes that nobody honest wrote: every byte of a batch flipped, every truncation, claims of absurd sizes, kinds and
 // codes of the future. Each is an error with its seq, or decodes to something; never a crash, an exception, or memory
 // out of proportion to the input. (The record around a batch has a checksum; the codec does not lean on it.)
+// Shows R14, R15.
 
 #include <cstring>
 

@@ -1,4 +1,5 @@
 // Shown: a reader of records in order notices a hole, a step back to an older epoch, and (when asked) another history.
+// Shows R12.
 
 #include "events/log/chain.h"
 

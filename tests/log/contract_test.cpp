@@ -1,5 +1,6 @@
 // Shown: every kind of log keeps one contract (log.h). How: the same tests over a log in memory and a log in LMDB;
 // reopen() is a restart of the process that holds it.
+// Shows R12, R26.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // Shown: what was acknowledged survives kills, power cuts and failing calls at every point of an append and a trim;
 // what was not is there once or not at all; a full disk is told from a broken one. How: io_faults.h in forked children,
 // a small tmpfs for the full disk (skipped where it cannot be mounted).
+// Shows R04.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -2,6 +2,7 @@
 // it ends, opening and reading everything ends in an error that says where, or in the same history; never in a crash, a
 // hang, or a shorter history. How: every byte of data.mdb, log/head and store.json in turn, in children that tell how
 // far they are, so that one that dies names its byte.
+// Shows R10, R11.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

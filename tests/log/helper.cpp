@@ -64,10 +64,14 @@ int run(const char* what, const char* directory, int n) {
     return 0;
   }
   if (std::strcmp(what, "follow") == 0) return follow(*store->log);
-  const auto first = store->log->first();
-  const auto done = first ? nest(*store->log, *first, n) : Result<Continue>(Continue::No);
-  if (!done) std::printf("%s\n", done.error().message.c_str());
-  return done ? 0 : 1;
+  for (;;) {
+    const auto first = store->log->first();
+    const auto done = first ? nest(*store->log, *first, n) : tl::unexpected(first.error());
+    if (done) return 0;
+    if (done.error().code == ErrorCode::Trimmed) continue;  // by a writer, since we asked
+    std::printf("%s\n", done.error().message.c_str());
+    return 1;
+  }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Shown: a store is made whole or not at all, is never made by opening it, has one writer, and says what is wrong with
 // it.
+// Shows R08, R09, R25, R27, R28.
 
 #include "events/log/store.h"
 
@@ -9,7 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
+#include <thread>
 
 #include "tests/log/io_faults.h"
 #include "tests/log/process.h"
@@ -202,6 +205,29 @@ TEST(Store, AReaderFollowsALiveWriter) {
   ASSERT_TRUE(append_records(*writer->log, 300, 3000));
   ASSERT_TRUE(writer->log->trim(Seq{250}));
   EXPECT_EQ(reader.finish(), 0);
+}
+
+TEST(Store, AReaderOpensBesideABusyWriter) {
+  TempDir dir;
+  ASSERT_TRUE(init_store(dir / "store"));
+  const auto writer = open_store(dir / "store", OpenMode::Write);
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE(append_records(*writer->log, 3));
+  std::atomic<bool> enough{false};
+  std::thread busy([&] {
+    for (std::size_t i = 0; !enough; ++i) {
+      ASSERT_TRUE(append_records(*writer->log, 1, i * 37 % 9000 + 8));
+      if (i % 50 != 49) continue;
+      ASSERT_TRUE(writer->log->trim(Seq{writer->log->head()->seq.value - 20}));
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    Process reader({LOG_TEST_HELPER, "read", dir / "store"});
+    EXPECT_EQ(reader.read_line(), "reading");
+    EXPECT_EQ(reader.finish(), 0);
+  }
+  enough = true;
+  busy.join();
 }
 
 TEST(Store, AReaderMayNotWrite) {

@@ -1,5 +1,6 @@
 // The native manifest: every key and every default, every kind of problem with the path and the words its author sees,
 // all problems of a text at once, JSON, several documents, and overflow of what a million members ask for.
+// Shows R44.
 
 #include "tools/manifest/manifest.h"
 

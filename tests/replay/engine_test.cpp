@@ -1,6 +1,7 @@
 // The engine: many callers, one writer. Every acknowledged command is in the log exactly once, an error that latches
 // reaches everybody, a stop drains, reads see only what is durable. The log is in memory behind a gate that holds
 // appends back, so that nothing here depends on timing.
+// Shows R01, R03, R05.
 
 #include "replay/engine.h"
 

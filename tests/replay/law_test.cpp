@@ -1,5 +1,6 @@
 // P2 as promised: at least 2,000 random histories of at least 200 events each, every cut. LOCKSTEP_SEED= repeats a run;
 // a failing history is also named by its own seed.
+// Shows R17, R24.
 
 #include "tests/replay/law.h"
 

@@ -1,5 +1,6 @@
 // Recovery: what is planned, what is passed over and why, and that what comes out is the state that the log means.
 // Histories are random or a few commands; the log is in memory, snapshots are real files, damaged on purpose.
+// Shows R13, R15, R20, R21, R22, R23.
 
 #include "replay/recovery.h"
 
@@ -347,12 +348,14 @@ std::vector<std::byte> record_of_unknown_kind(const Head& head, Event event) {
   event.body = GroupRecovering{};
   const auto other = encode_record(head, Epoch{1}, std::span(&event, 1));
   std::size_t differing = 0;
+  std::size_t at = 0;
   for (std::size_t i = kRecordHeaderBytes; i < record.size(); ++i) {
     if (record[i] == other[i]) continue;
     ++differing;
-    record[i + 1] = std::byte{0x03};  // 25 + 768
+    at = i;
   }
   LOCKSTEP_CHECK(differing == 1, "the kind is more than one byte");
+  record[at + 1] = std::byte{0x03};  // 25 + 768
   seal_record(record, head, Epoch{1}, event.time, 1);
   return record;
 }

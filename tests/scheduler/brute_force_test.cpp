@@ -1,10 +1,14 @@
 // fit() against an exhaustive search on thousands of random small clusters and groups: it says yes exactly when a
-// placement exists, and what it returns is one. The clusters are tight on purpose, so that first-fit is often wrong.
+// placement exists, and what it returns is one. Then planted placements: members are put somewhere at random first and
+// the hosts are made just as large as that needs, so that a placement exists and first-fit is mostly wrong.
+// Shows R42.
 
 #include "tests/scheduler/brute_force.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <random>
 
 #include "tests/scheduler/cluster.h"
@@ -126,6 +130,60 @@ TEST(FitAgainstBruteForce, SaysYesExactlyWhenAPlacementExists) {
   }
   EXPECT_GT(tally.yes, 500);
   EXPECT_GT(tally.no, 500);
+}
+
+// Puts the tasks of one member's term on hosts at random, by its spans, and makes the hosts larger by what they need.
+void plant(Dice& dice, const TaskTerm& term, std::vector<std::map<std::string, std::int64_t>>& hosts) {
+  std::vector<std::size_t> order(hosts.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  for (std::size_t i = order.size(); i-- > 1;) std::swap(order[i], order[dice.count(0, static_cast<std::int64_t>(i))]);
+  std::size_t next = 0;
+  for (std::uint32_t left = term.count; left > 0;) {
+    std::uint32_t here = term.span_hosts == 1 ? left : std::min(left, term.span_ptile);
+    if (term.span_hosts == 0 && term.span_ptile == 0) here = dice.count(1, left);
+    for (const Counter& request : term.requests)
+      hosts[order[next % order.size()]][request.name] += request.amount * here;
+    ++next;
+    left -= here;
+  }
+}
+
+// `ptile` of a term never needs more hosts than there are.
+TaskTerm plantable_term(Dice& dice, std::uint32_t hosts) {
+  TaskTerm made = term(dice.count(1, 5), {{"cpu", dice.between(1, 5)}});
+  if (dice.one_in(3)) made.requests.push_back({"gpu", dice.between(1, 2)});
+  if (dice.one_in(4))
+    made.span_hosts = 1;
+  else if (dice.one_in(2))
+    made.span_ptile = std::max(dice.count(1, 3), (made.count + hosts - 1) / hosts);
+  return made;
+}
+
+TEST(FitAgainstPlantedPlacements, FindsAPlacementOnHostsThatAreJustLargeEnough) {
+  const std::uint64_t seed = seed_or(1);
+  for (std::uint64_t i = 0; i < 1'500; ++i) {
+    Dice dice(seed + i);
+    std::vector<std::map<std::string, std::int64_t>> hosts(dice.count(2, 5));
+    std::vector<RoleSpec> roles;
+    for (std::int64_t left = dice.between(1, 3); left > 0; --left) {
+      std::vector<TaskTerm> terms{plantable_term(dice, static_cast<std::uint32_t>(hosts.size()))};
+      if (dice.one_in(3)) terms.push_back(plantable_term(dice, static_cast<std::uint32_t>(hosts.size())));
+      roles.push_back(role("r" + std::to_string(left), dice.count(1, 4), terms));
+      for (std::uint32_t member = 0; member < roles.back().replicas; ++member) {
+        for (const TaskTerm& each : terms) plant(dice, each, hosts);
+      }
+    }
+    Cluster cluster;
+    for (std::size_t host = 0; host < hosts.size(); ++host) {
+      Amounts counters;
+      for (const auto& [name, amount] : hosts[host]) counters.emplace_back(name, amount + (dice.one_in(5) ? 1 : 0));
+      cluster.host("n" + std::to_string(host), "", counters);
+    }
+    const GroupSpec group = spec(std::move(roles));
+    const Fit found = fit_now(cluster, group);
+    ASSERT_TRUE(found.fits) << "LOCKSTEP_SEED=" << seed + i;
+    ASSERT_EQ(check_placement(cluster.state(), group, demand_of(group), found), "") << "LOCKSTEP_SEED=" << seed + i;
+  }
 }
 
 TEST(FitAgainstBruteForce, DoesNotDependOnTheOrderInWhichHostsWereAdded) {

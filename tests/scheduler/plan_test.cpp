@@ -1,5 +1,6 @@
 // Whole passes over clusters made by hand: order, atomicity, partial, replacement, growth, and that the same state
 // gives the same plan however it came about.
+// Shows R29, R41.
 
 #include "scheduler/plan.h"
 

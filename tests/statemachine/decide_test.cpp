@@ -1,5 +1,6 @@
 // What scenarios cannot say: request ids, rejections that leave no trace, plans that have become stale, what-if on a
 // copy, and input from callers that link the core without our manifest reader.
+// Shows R05, R06, R43.
 
 #include "statemachine/decide.h"
 

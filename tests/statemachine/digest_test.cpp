@@ -1,5 +1,6 @@
 // The digest is kept event by event and must equal one computed from scratch; equal histories have equal digests, and
 // one that differs in a single fact has another.
+// Shows R22.
 
 #include "statemachine/digest.h"
 

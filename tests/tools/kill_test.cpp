@@ -4,6 +4,7 @@
 // effect once, and the state that it recovers to keeps the invariants. `log verify` reads all of it now and then.
 //
 // LOCKSTEP_KILLS (20) and LOCKSTEP_SEED are taken from the environment; the seed is printed.
+// Shows R01, R05.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

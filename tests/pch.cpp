@@ -1,0 +1,1 @@
+// Nothing of its own: the target exists for its precompiled header.
