@@ -234,8 +234,9 @@ Result<State> World::replay_from(const SnapshotInfo& snapshot) const {
 std::vector<std::string> World::take_trace() { return std::exchange(trace_, {}); }
 std::vector<Unmet> World::take_unmet() { return std::exchange(unmet_, {}); }
 
-void World::add_unmet(Unmet problem) {
-  if (unmet_.size() < kUnmetMax) unmet_.push_back(std::move(problem));
+void World::add_unmet(Unmet unmet) {
+  if (unmet_.size() >= kUnmetMax || !told_.insert(unmet.got).second) return;
+  unmet_.push_back(std::move(unmet));
 }
 
 }  // namespace lockstep::scenario

@@ -61,7 +61,7 @@ class World {
   // Since the last call: formatted events (with tracing), and what did not hold.
   [[nodiscard]] std::vector<std::string> take_trace();
   [[nodiscard]] std::vector<Unmet> take_unmet();
-  void add_unmet(Unmet problem);
+  void add_unmet(Unmet unmet);
 
  private:
   explicit World(const ScenarioOptions& options);
