@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 
+#include "statemachine/fit_shape.h"
 #include "tests/scheduler/cluster.h"
 
 namespace lockstep::testing {
@@ -184,6 +186,87 @@ TEST(FitAgainstPlantedPlacements, FindsAPlacementOnHostsThatAreJustLargeEnough) 
     ASSERT_TRUE(found.fits) << "LOCKSTEP_SEED=" << seed + i;
     ASSERT_EQ(check_placement(cluster.state(), group, demand_of(group), found), "") << "LOCKSTEP_SEED=" << seed + i;
   }
+}
+
+// Terms with ptile alone, on hosts that have room for more tasks of a member than ptile lets there be.
+TEST(FitAgainstBruteForce, KeepsTilesOfAMemberApartWhereOneHostHasRoomForThemAll) {
+  const std::uint64_t seed = seed_or(1);
+  Tally tally;
+  for (std::uint64_t i = 0; i < 1'500; ++i) {
+    Dice dice(seed + i);
+    Cluster cluster;
+    const std::int64_t hosts = dice.between(2, 4);
+    for (std::int64_t host = 0; host < hosts; ++host) {
+      cluster.host("n" + std::to_string(host), "", {{"cpu", dice.between(1, 9)}, {"gpu", dice.between(0, 4)}});
+    }
+    std::vector<RoleSpec> roles;
+    for (std::int64_t left = dice.between(2, 3); left > 0; --left) {
+      TaskTerm made = tiled(term(dice.count(1, 5), {{"cpu", dice.between(1, 2)}}), dice.count(1, 3));
+      if (dice.one_in(3)) made.requests.push_back({"gpu", 1});
+      roles.push_back(role("r" + std::to_string(left), dice.count(1, 2), {made}));
+    }
+    const GroupSpec group = spec(std::move(roles));
+    const State& state = cluster.state();
+    const Fit found = fit(state, group, demand_of(group), Capacity::Free);
+    ASSERT_EQ(found.fits, fits_by_brute_force(state, group, demand_of(group))) << "LOCKSTEP_SEED=" << seed + i;
+    ++(found.fits ? tally.yes : tally.no);
+    if (!found.fits) continue;
+    ASSERT_EQ(check_placement(state, group, demand_of(group), found), "") << "LOCKSTEP_SEED=" << seed + i;
+  }
+  EXPECT_GT(tally.yes, 150);
+  EXPECT_GT(tally.no, 150);
+}
+
+// Any numbers of tiles and remainders by host that add up can be given to the members, tiles of one on different hosts.
+TEST(Deal, GivesEveryMemberItsTilesOnDifferentHosts) {
+  const std::uint64_t seed = seed_or(1);
+  int dealt = 0;
+  for (std::uint64_t i = 0; i < 3'000; ++i) {
+    Dice dice(seed + i);
+    const std::uint32_t members = dice.count(1, 5);
+    const std::uint32_t tiles = dice.count(0, 3);
+    const std::uint32_t hosts = dice.count(tiles + 1, 6);
+    const GroupSpec group = spec({role("w", members, {tiled(term(tiles * 2 + 1, {{"cpu", 1}}), 2)})});
+    const std::vector<RoleDemand> demand = demand_of(group);
+    Cluster cluster;
+    const CapacityView view(cluster.state(), Capacity::Free);
+    const fit_detail::Shape shape = fit_detail::make_shape(view, group, demand);
+    std::vector<std::int64_t> full(hosts, 0);
+    std::vector<std::int64_t> rest(hosts, 0);
+    const auto scatter = [&](std::vector<std::int64_t>& into, std::uint32_t count) {
+      for (std::uint32_t tries = 0; count > 0 && tries < 200; ++tries) {
+        const std::uint32_t host = dice.one_in(2) ? 0 : dice.count(0, hosts - 1);
+        if (full[host] + rest[host] >= members) continue;
+        ++into[host];
+        --count;
+      }
+      return count == 0;
+    };
+    if (!scatter(rest, members) || !scatter(full, members * tiles)) continue;
+    ++dealt;
+    std::vector<std::vector<fit_detail::RowCount>> taken;
+    for (const auto* counts : {&full, &rest}) {
+      if (counts == &full && tiles == 0) continue;
+      auto& list = taken.emplace_back();
+      for (std::uint32_t host = 0; host < hosts; ++host) {
+        if ((*counts)[host] > 0) list.push_back({host, (*counts)[host]});
+      }
+    }
+    for (const auto& member : fit_detail::deal(shape, 0, taken)) {
+      std::set<std::uint32_t> rows;
+      std::uint32_t tasks = 0;
+      for (const fit_detail::Part& part : member) {
+        rows.insert(part.row);
+        tasks += part.tasks;
+        --(part.tasks == 2 ? full : rest)[part.row];
+      }
+      ASSERT_EQ(rows.size(), tiles + 1) << "LOCKSTEP_SEED=" << seed + i;
+      ASSERT_EQ(tasks, tiles * 2 + 1) << "LOCKSTEP_SEED=" << seed + i;
+    }
+    ASSERT_EQ(full, std::vector<std::int64_t>(hosts, 0)) << "LOCKSTEP_SEED=" << seed + i;
+    ASSERT_EQ(rest, std::vector<std::int64_t>(hosts, 0)) << "LOCKSTEP_SEED=" << seed + i;
+  }
+  EXPECT_GT(dealt, 1'000);
 }
 
 TEST(FitAgainstBruteForce, DoesNotDependOnTheOrderInWhichHostsWereAdded) {

@@ -71,6 +71,16 @@ TEST(Fit, C43HoldsForHundredsOfMembersToo) {
   EXPECT_EQ(check_placement(cluster.state(), group, demand_of(group), fit_now(cluster, group)), "");
 }
 
+TEST(Fit, TriesTheMostConstrainedRoleFirstWhereAGroupIsTooVariedToSearch) {
+  Cluster cluster;
+  for (int i = 100; i < 200; ++i) cluster.host("a" + std::to_string(i), "", {{"cpu", 1}, {"mem", 99}}, {{"q", "y"}});
+  for (int i = 100; i < 200; ++i) cluster.host("b" + std::to_string(i), "", {{"cpu", 1}, {"mem", 99}});
+  std::vector<RoleSpec> roles{role("p", 100, {{"cpu", 1}}), role("q", 100, {term(1, {{"cpu", 1}}, {{"q", "y"}})})};
+  for (int i = 1; i < 90; ++i) roles.push_back(role("m" + std::to_string(i), 1, {{"mem", i}}));
+  const GroupSpec group = spec(std::move(roles));
+  EXPECT_EQ(check_placement(cluster.state(), group, demand_of(group), fit_now(cluster, group)), "");
+}
+
 TEST(Fit, C41ChecksAPoolAgainstTheSumOverTheGroup) {
   Cluster cluster;
   cluster.host("n1", "", {{"cpu", 8}}).pool("license.x", 2);
