@@ -173,16 +173,16 @@ struct Tiles {
   std::int64_t rest{};
 };
 
-// Deals a ptile term to one member while `left` members, it included, have none. A row with `left` items must give one
-// to every member from now on. As long as no row has more, the rest can be dealt whatever else is chosen here: of the
-// rows with full items at least per_member + 1 exist, or all of them are such rows.
+// Deals a ptile term to one member while `left` members, it included, have none. No row has more than `left` items; one
+// with as many is due: it must give one to every member from now on. Whatever else is chosen, there are enough rows with
+// tiles: per_member + 1 of them at least, or per_member that hold nothing else and are all due.
 class TileDealer {
  public:
   TileDealer(std::vector<Tiles> rows, const ItemClass* full, const ItemClass* rest)
       : rows_(std::move(rows)), full_(full), rest_(rest) {}
 
   void deal(std::vector<Part>& member, std::int64_t left) {
-    const std::size_t chosen = rest_ == nullptr ? rows_.size() : choose_rest(left);
+    const std::size_t chosen = rest_ == nullptr ? rows_.size() : choose_rest();
     std::int64_t wanted = full_ == nullptr ? 0 : full_->per_member;
     for (std::size_t i = 0; i < rows_.size(); ++i) wanted -= i != chosen && due(rows_[i], left) ? 1 : 0;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -205,23 +205,11 @@ class TileDealer {
  private:
   static bool due(const Tiles& row, std::int64_t left) { return row.full + row.rest >= left; }
 
-  std::size_t choose_rest(std::int64_t left) const {
-    std::size_t forced = rows_.size();  // it must give, and has nothing else to give
-    std::size_t first_due = rows_.size();
-    std::size_t first = rows_.size();
-    std::int64_t due_count = 0;
-    for (std::size_t i = rows_.size(); i-- > 0;) {
-      if (due(rows_[i], left)) ++due_count;
-      if (rows_[i].rest == 0) continue;
-      first = i;
-      if (due(rows_[i], left)) {
-        first_due = i;
-        if (rows_[i].full == 0) forced = i;
-      }
-    }
-    if (forced != rows_.size()) return forced;
-    const std::int64_t tiles = full_ == nullptr ? 0 : full_->per_member;
-    return due_count > tiles ? first_due : first;
+  // Any row that has one: where more rows are due than a member has tiles, every row is; and a due row with nothing but
+  // remainders has all that are left.
+  std::size_t choose_rest() const {
+    const auto has_rest = [](const Tiles& row) { return row.rest > 0; };
+    return static_cast<std::size_t>(std::find_if(rows_.begin(), rows_.end(), has_rest) - rows_.begin());
   }
 
   std::vector<Tiles> rows_;
