@@ -12,12 +12,15 @@ namespace lockstep {
 
 Decision Decider::run() {
   now_ = std::max(command_.time, state_.head.time);
-  // Deadlines that passed come before any new decision.
+  // Deadlines that passed come before any new decision; and after it those that had waited for what it did, so that no
+  // deadline of the past is ever left for the next decision to find.
   actor_ = Actor::Clock;
   fire_deadlines();
   actor_ = command_.actor;
   cause_ = {};
   decision_.answer = repeated_or_run();
+  actor_ = Actor::Clock;
+  fire_deadlines();
   decision_.answer.seq = state_.head.seq;
   return std::move(decision_);
 }
