@@ -11,10 +11,19 @@ namespace {
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
+// A host's path goes piece by piece, its name the last of them.
 bool path_before(const Host* a, const Host* b) {
   const HostInfo& x = a->facts.info;
   const HostInfo& y = b->facts.info;
-  return x.at != y.at ? x.at < y.at : x.name < y.name;
+  const auto piece = [](const HostInfo& host, std::size_t i) -> const std::string& {
+    return i < host.at.size() ? host.at[i] : host.name;
+  };
+  const std::size_t shared = std::min(x.at.size(), y.at.size()) + 1;
+  for (std::size_t i = 0; i < shared; ++i) {
+    const int order = piece(x, i).compare(piece(y, i));
+    if (order != 0) return order < 0;
+  }
+  return x.at.size() < y.at.size();
 }
 
 std::vector<std::string> split(std::string_view path) {
@@ -27,14 +36,15 @@ std::vector<std::string> split(std::string_view path) {
   }
 }
 
-// Orders a host's place against a domain's: less, inside (0), or greater.
-int compare(const std::vector<std::string>& at, const std::vector<std::string>& pieces) {
-  const std::size_t common = std::min(at.size(), pieces.size());
+// Orders a host against a domain in path order: before, inside (0), or after.
+int compare(const HostInfo& host, const std::vector<std::string>& domain) {
+  const std::size_t common = std::min(host.at.size(), domain.size());
   for (std::size_t i = 0; i < common; ++i) {
-    const int order = at[i].compare(pieces[i]);
+    const int order = host.at[i].compare(domain[i]);
     if (order != 0) return order;
   }
-  return at.size() < pieces.size() ? -1 : 0;
+  if (host.at.size() >= domain.size()) return 0;
+  return host.name > domain[host.at.size()] ? 1 : -1;
 }
 
 const std::string* attribute(const HostInfo& host, const std::string& key) {
@@ -79,7 +89,7 @@ bool matches(const std::vector<KeyValue>& select, const HostInfo& host) {
 bool in_promised_domain(const GroupSpec& spec, std::string_view domain, const HostInfo& host) {
   if (domain.empty() || domain == "/") return true;
   if (spec.topology.required == "host") return host_path(host) == domain;
-  return compare(host.at, split(domain)) == 0;
+  return compare(host, split(domain)) == 0;
 }
 
 CapacityView::CapacityView(const State& state, Capacity capacity) : state_(&state) {
@@ -183,8 +193,8 @@ std::optional<Domain> CapacityView::find(std::string_view path, bool is_host_pat
     name = std::move(pieces.back());
     pieces.pop_back();
   }
-  const auto below = [&](const Host* host) { return compare(host->facts.info.at, pieces) < 0; };
-  const auto inside = [&](const Host* host) { return compare(host->facts.info.at, pieces) <= 0; };
+  const auto below = [&](const Host* host) { return compare(host->facts.info, pieces) < 0; };
+  const auto inside = [&](const Host* host) { return compare(host->facts.info, pieces) <= 0; };
   const auto first = std::partition_point(hosts_.begin(), hosts_.end(), below);
   const auto after = std::partition_point(first, hosts_.end(), inside);
   const auto row = [&](auto place) { return static_cast<std::uint32_t>(place - hosts_.begin()); };

@@ -34,7 +34,7 @@ TEST(CapacityView, ListsDomainsInPathOrder) {
       .host("n2", "b1", {{"cpu", 2}})
       .host("n1", "", {{"cpu", 1}});
   const CapacityView view(cluster.state(), Capacity::Free);
-  EXPECT_EQ(names(view, view.cluster().rows), (Names{"n1", "n2", "n3", "n4", "n5"}));
+  EXPECT_EQ(names(view, view.cluster().rows), (Names{"n2", "n3", "n4", "n5", "n1"}));
   EXPECT_EQ(paths(view, view.domains(1, view.cluster())), (Names{"b1", "b2"}));
   EXPECT_EQ(paths(view, view.domains(2, view.cluster())), (Names{"b1/r10", "b1/r2", "b2/r1"}));
   const Domain block = view.find("b1", false).value();
@@ -62,6 +62,28 @@ TEST(CapacityView, FindsStoredPaths) {
   EXPECT_EQ(names(view, view.find("b1/n2", true)->rows), Names{"n2"});
   EXPECT_EQ(names(view, view.find("n3", true)->rows), Names{"n3"});
   EXPECT_FALSE(view.find("b1/n1", true)) << "it is at b1/x";
+}
+
+// The hosts that name fewer levels stand among the others, by their names; no search may be misled by them.
+TEST(CapacityView, FindsDomainsBetweenHostsThatNameFewerLevels) {
+  Cluster cluster;
+  cluster.levels({"block", "rack"});
+  for (const char* name : {"a", "b1", "b2", "r1", "z"}) {
+    cluster.host(name, "", {{"cpu", 1}});
+    cluster.host(std::string("in-") + name, "b1", {{"cpu", 1}});
+  }
+  cluster.host("p", "b1/in-b1", {{"cpu", 1}}).host("q", "b1/in-c", {{"cpu", 1}}).host("s", "b2/r", {{"cpu", 1}});
+  const CapacityView view(cluster.state(), Capacity::Free);
+  EXPECT_EQ(names(view, view.cluster().rows),
+            (Names{"a", "b1", "in-a", "in-b1", "p", "in-b2", "q", "in-r1", "in-z", "b2", "s", "r1", "z"}));
+  EXPECT_EQ(view.find("b1", false)->rows, (RowRange{2, 9}));
+  EXPECT_EQ(names(view, view.find("b1/in-b1", false)->rows), Names{"p"});
+  EXPECT_EQ(names(view, view.find("b1/in-c", false)->rows), Names{"q"});
+  EXPECT_EQ(names(view, view.find("b2", false)->rows), Names{"s"});
+  EXPECT_EQ(names(view, view.find("b1", true)->rows), Names{"b1"});
+  EXPECT_EQ(names(view, view.find("b1/in-b1", true)->rows), Names{"in-b1"});
+  EXPECT_FALSE(view.find("b1/in-bb", false));
+  EXPECT_EQ(paths(view, view.domains(2, view.find("b1", false).value())), (Names{"b1/in-b1", "b1/in-c"}));
 }
 
 TEST(CapacityView, CountsNoHostThatIsDownOrDrainedUnlessAllAreMeant) {

@@ -41,7 +41,7 @@ TEST(Fit, PathOrderGoesPieceByPieceThenByHostName) {
       .host("n2", "b1", {{"cpu", 1}})
       .host("n1", "", {{"cpu", 1}});
   // As one text "b1-x/r1" would come before "b1/r2"; piece by piece it does not.
-  EXPECT_EQ(placed(cluster, spec({role("w", 4, {{"cpu", 1}})})), "w[0]: n1; w[1]: n2; w[2]: n3; w[3]: n4");
+  EXPECT_EQ(placed(cluster, spec({role("w", 4, {{"cpu", 1}})})), "w[0]: n2; w[1]: n3; w[2]: n4; w[3]: n1");
 }
 
 TEST(Fit, C59PutsTheLeaderWhereItLeavesRoomForTheWorkers) {
@@ -210,7 +210,7 @@ TEST(Fit, AHostThatNamesTooFewLevelsIsInNoDomainOfTheOthers) {
       .host("n3", "b1/r1", {{"cpu", 4}});
   EXPECT_EQ(placed(cluster, spec({role("w", 1, {{"cpu", 1}})}, "rack")), "w[0]: n3");
   EXPECT_EQ(placed(cluster, spec({role("w", 1, {{"cpu", 1}})}, "block")), "w[0]: n2");
-  EXPECT_EQ(placed(cluster, spec({role("w", 1, {{"cpu", 1}})}, "host")), "w[0]: n1");
+  EXPECT_EQ(placed(cluster, spec({role("w", 1, {{"cpu", 1}})}, "host")), "w[0]: n2");
 }
 
 TEST(Fit, RolesWithDomainsOfTheirOwnAreChosenJointly) {
