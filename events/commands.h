@@ -49,18 +49,18 @@ LOCKSTEP_ENUM(HostVerb, Down, Up, Drain, Remove)
 
 struct HostCommand {
   HostVerb verb{HostVerb::Down};
-  std::string name{};
+  std::string name;
 };
 LOCKSTEP_FIELDS(HostCommand, verb, name)
 
 struct SetPool {
-  std::string name{};
+  std::string name;
   std::int64_t total{};
 };
 LOCKSTEP_FIELDS(SetPool, name, total)
 
 struct SetLevels {
-  std::vector<std::string> levels{};
+  std::vector<std::string> levels;
 };
 LOCKSTEP_FIELDS(SetLevels, levels)
 
@@ -81,31 +81,31 @@ LOCKSTEP_FIELDS(ReportClaim, group, claim, kind)
 // ---- the scheduler: a plan is taken whole or not at all (StalePlan) -----------------------------------------------
 struct PlaceAction {  // a Pending or Reserving group gets all its members' hosts
   GroupId group{};
-  std::string domain{};
-  std::vector<MemberPlacement> members{};
-  std::vector<SparePlacement> spares{};
+  std::string domain;
+  std::vector<MemberPlacement> members;
+  std::vector<SparePlacement> spares;
 };
 LOCKSTEP_FIELDS(PlaceAction, group, domain, members, spares)
 
 struct ReplaceAction {  // members that wait inside a group that goes on
   GroupId group{};
-  std::vector<MemberPlacement> members{};
+  std::vector<MemberPlacement> members;
 };
 LOCKSTEP_FIELDS(ReplaceAction, group, members)
 
 struct GrowAction {  // a pending resize that fits now
   GroupId group{};
   RoleIndex role{};
-  std::vector<MemberPlacement> members{};
+  std::vector<MemberPlacement> members;
 };
 LOCKSTEP_FIELDS(GrowAction, group, role, members)
 
 struct ReserveAction {  // opens a reservation, or extends the open one
   GroupId group{};
-  std::string domain{};
-  std::vector<MemberPlacement> members{};
-  std::vector<SparePlacement> spares{};
-  std::vector<MemberKey> lost{};
+  std::string domain;
+  std::vector<MemberPlacement> members;
+  std::vector<SparePlacement> spares;
+  std::vector<MemberKey> lost;
   Time projected{};
 };
 LOCKSTEP_FIELDS(ReserveAction, group, domain, members, spares, lost, projected)
@@ -119,7 +119,7 @@ LOCKSTEP_FIELDS(ReleaseAction, group, why)
 struct EvictAction {  // `members` empty: the whole group
   GroupId group{};
   GroupId by{};
-  std::vector<MemberKey> members{};
+  std::vector<MemberKey> members;
 };
 LOCKSTEP_FIELDS(EvictAction, group, by, members)
 
@@ -127,7 +127,7 @@ using PlanAction = std::variant<PlaceAction, ReplaceAction, GrowAction, ReserveA
 
 struct Plan {
   Seq made_for{};
-  std::vector<PlanAction> actions{};
+  std::vector<PlanAction> actions;
 };
 LOCKSTEP_FIELDS(Plan, made_for, actions)
 
@@ -190,7 +190,7 @@ struct Answer {
   AnswerCode code{AnswerCode::Done};
   GroupId group{};   // the group defined or meant; 0 = none
   Seq seq{};         // the state's seq after the command: a read at this seq sees it
-  std::string text{};  // of a rejection: what, where, what to do; one line
+  std::string text;  // of a rejection: what, where, what to do; one line
   bool repeated{false};  // this is the first answer to a request asked again
 };
 

@@ -38,7 +38,7 @@ LOCKSTEP_FIELDS(Slice, host, term, count)
 // Where one member goes. The first slice's host runs its agent.
 struct MemberPlacement {
   MemberKey member{};
-  std::vector<Slice> slices{};
+  std::vector<Slice> slices;
   friend auto operator<=>(const MemberPlacement&, const MemberPlacement&) = default;
 };
 LOCKSTEP_FIELDS(MemberPlacement, member, slices)
@@ -46,7 +46,7 @@ LOCKSTEP_FIELDS(MemberPlacement, member, slices)
 // One spare member's worth of hosts.
 struct SparePlacement {
   RoleIndex role{};
-  std::vector<Slice> slices{};
+  std::vector<Slice> slices;
   friend auto operator<=>(const SparePlacement&, const SparePlacement&) = default;
 };
 LOCKSTEP_FIELDS(SparePlacement, role, slices)
@@ -61,7 +61,7 @@ struct ClaimKey {
 LOCKSTEP_FIELDS(ClaimKey, claim, member)
 
 struct ClaimRef {
-  std::string name{};  // not empty: a standalone claim
+  std::string name;  // not empty: a standalone claim
   ClaimKey key{};
   friend auto operator<=>(const ClaimRef&, const ClaimRef&) = default;
 };
@@ -124,13 +124,13 @@ struct HostRemoved {
 LOCKSTEP_FIELDS(HostRemoved, host)
 
 struct PoolSet {
-  std::string name{};
+  std::string name;
   std::int64_t total{};
 };
 LOCKSTEP_FIELDS(PoolSet, name, total)
 
 struct LevelsSet {  // widest first, without `host`
-  std::vector<std::string> levels{};
+  std::vector<std::string> levels;
 };
 LOCKSTEP_FIELDS(LevelsSet, levels)
 
@@ -154,7 +154,7 @@ struct RequestAnswered {
   std::uint64_t request{};
   std::uint8_t code{};  // AnswerCode of commands.h
   GroupId about{};
-  std::string text{};
+  std::string text;
 };
 LOCKSTEP_FIELDS(RequestAnswered, client, request, code, about, text)
 
@@ -181,8 +181,8 @@ LOCKSTEP_FIELDS(ResizeRequested, role, replicas, pending, deadline)
 struct ResizeApplied {
   RoleIndex role{};
   std::uint32_t replicas{};
-  std::vector<MemberPlacement> grown{};    // placed by this event
-  std::vector<std::uint32_t> shrunk{};     // no longer required; asked to stop
+  std::vector<MemberPlacement> grown;    // placed by this event
+  std::vector<std::uint32_t> shrunk;     // no longer required; asked to stop
 };
 LOCKSTEP_FIELDS(ResizeApplied, role, replicas, grown, shrunk)
 
@@ -197,19 +197,19 @@ LOCKSTEP_FIELDS(ResizeDropped, role, why)
 
 // ---- a group: placement -------------------------------------------------------------------------------------------
 struct ReservationOpened {
-  std::string domain{};
-  std::vector<MemberPlacement> members{};
-  std::vector<SparePlacement> spares{};
-  std::vector<GroupId> victims{};  // evicted for it
+  std::string domain;
+  std::vector<MemberPlacement> members;
+  std::vector<SparePlacement> spares;
+  std::vector<GroupId> victims;  // evicted for it
   Time deadline{};
   Time projected{};  // when it should be complete; 0 = unknown
 };
 LOCKSTEP_FIELDS(ReservationOpened, domain, members, spares, victims, deadline, projected)
 
 struct ReservationExtended {
-  std::vector<MemberPlacement> members{};
-  std::vector<SparePlacement> spares{};
-  std::vector<MemberKey> lost{};  // members whose held hosts went down, were drained or are lent
+  std::vector<MemberPlacement> members;
+  std::vector<SparePlacement> spares;
+  std::vector<MemberKey> lost;  // members whose held hosts went down, were drained or are lent
   Time projected{};
 };
 LOCKSTEP_FIELDS(ReservationExtended, members, spares, lost, projected)
@@ -225,9 +225,9 @@ LOCKSTEP_FIELDS(ReservationReleased, why, keeps_place)
 
 struct GroupPlaced {
   std::uint32_t attempt{};
-  std::string domain{};  // promised; "/" is the whole cluster
-  std::vector<MemberPlacement> members{};  // exactly the required ones of this attempt
-  std::vector<SparePlacement> spares{};
+  std::string domain;  // promised; "/" is the whole cluster
+  std::vector<MemberPlacement> members;  // exactly the required ones of this attempt
+  std::vector<SparePlacement> spares;
 };
 LOCKSTEP_FIELDS(GroupPlaced, attempt, domain, members, spares)
 
@@ -269,7 +269,7 @@ LOCKSTEP_FIELDS(MemberArmed, member, sequence)
 
 // The barrier lifts: every Armed member of `roles` is asked to start.
 struct GroupStarted {
-  std::vector<RoleIndex> roles{};
+  std::vector<RoleIndex> roles;
 };
 LOCKSTEP_FIELDS(GroupStarted, roles)
 
@@ -277,7 +277,7 @@ LOCKSTEP_FIELDS(GroupStarted, roles)
 // `indexes` empty: every Armed member of the role.
 struct MembersStarting {
   RoleIndex role{};
-  std::vector<std::uint32_t> indexes{};
+  std::vector<std::uint32_t> indexes;
 };
 LOCKSTEP_FIELDS(MembersStarting, role, indexes)
 
@@ -322,7 +322,7 @@ LOCKSTEP_FIELDS(GroupStopping, next, end, charged, keep_hosts)
 // Single members asked to stop while their group goes on.
 struct MembersStopping {
   RoleIndex role{};
-  std::vector<std::uint32_t> indexes{};
+  std::vector<std::uint32_t> indexes;
   MemberFate fate{MemberFate::GivenUp};  // RunsAgain or GivenUp once they are gone
   FailureReason reason{FailureReason::None};  // a member that lost one of its several hosts: judged before it is gone
   bool charged{false};
@@ -357,7 +357,7 @@ LOCKSTEP_FIELDS(GroupRequeued)
 
 struct GroupPreempted {  // `members` empty: the whole group
   GroupId by{};          // 0: an operator
-  std::vector<MemberKey> members{};
+  std::vector<MemberKey> members;
 };
 LOCKSTEP_FIELDS(GroupPreempted, by, members)
 
@@ -380,8 +380,8 @@ struct GroupCancelled {
 LOCKSTEP_FIELDS(GroupCancelled, end)
 
 struct GroupPurged {  // forgotten; a record of its end
-  std::string name{};
-  std::string user{};
+  std::string name;
+  std::string user;
   GroupPhase phase{GroupPhase::None};
   End end{};
   std::uint32_t attempt{};

@@ -50,7 +50,7 @@ class Problems {
   }
 
  private:
-  std::vector<Problem> problems_{};
+  std::vector<Problem> problems_;
 };
 
 // spec.roles and what is in them (validate_roles.cpp).

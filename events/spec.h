@@ -34,7 +34,7 @@ inline constexpr RoleIndex kNoRole = 0xffffffffU;
 inline constexpr std::uint32_t kNoMember = 0xffffffffU;
 
 struct Counter {
-  std::string name{};
+  std::string name;
   std::int64_t amount{};
   friend auto operator<=>(const Counter&, const Counter&) = default;
 };
@@ -42,8 +42,8 @@ LOCKSTEP_FIELDS(Counter, name, amount)
 
 // An attribute of a host, a label of a group, one `select` condition, one environment variable.
 struct KeyValue {
-  std::string key{};
-  std::string value{};
+  std::string key;
+  std::string value;
   friend auto operator<=>(const KeyValue&, const KeyValue&) = default;
 };
 LOCKSTEP_FIELDS(KeyValue, key, value)
@@ -52,8 +52,8 @@ LOCKSTEP_FIELDS(KeyValue, key, value)
 // span_hosts: 1 = all of this term's tasks on one host, 0 = free.
 struct TaskTerm {
   std::uint32_t count{1};
-  std::vector<Counter> requests{};  // per task; sorted by name, no duplicates, amounts > 0
-  std::vector<KeyValue> select{};   // attributes that a host must have; sorted by key
+  std::vector<Counter> requests;  // per task; sorted by name, no duplicates, amounts > 0
+  std::vector<KeyValue> select;   // attributes that a host must have; sorted by key
   std::uint32_t span_ptile{};
   std::uint32_t span_hosts{};
   friend auto operator<=>(const TaskTerm&, const TaskTerm&) = default;
@@ -62,8 +62,8 @@ LOCKSTEP_FIELDS(TaskTerm, count, requests, select, span_ptile, span_hosts)
 
 // Names of inventory levels, or "host"; empty = none.
 struct Topology {
-  std::string required{};
-  std::string preferred{};
+  std::string required;
+  std::string preferred;
   friend auto operator<=>(const Topology&, const Topology&) = default;
 };
 LOCKSTEP_FIELDS(Topology, required, preferred)
@@ -79,16 +79,16 @@ struct After {
 LOCKSTEP_FIELDS(After, role, what)
 
 struct RoleSpec {
-  std::string name{};
+  std::string name;
   std::uint32_t replicas{1};
   std::uint32_t min{1};
   std::uint32_t max{1};
-  std::vector<TaskTerm> tasks{};  // one member's; at least one
+  std::vector<TaskTerm> tasks;  // one member's; at least one
   Topology topology{};
   std::uint32_t spares{};
-  std::vector<After> after{};  // sorted by role
-  std::vector<std::string> command{};
-  std::vector<KeyValue> env{};
+  std::vector<After> after;  // sorted by role
+  std::vector<std::string> command;
+  std::vector<KeyValue> env;
   friend auto operator<=>(const RoleSpec&, const RoleSpec&) = default;
 };
 LOCKSTEP_FIELDS(RoleSpec, name, replicas, min, max, tasks, topology, spares, after, command, env)
@@ -99,10 +99,10 @@ enum class ClaimPer : std::uint8_t { Group = 1, Member = 2 };
 LOCKSTEP_ENUM(ClaimPer, Group, Member)
 
 struct ClaimSpec {
-  std::string name{};
+  std::string name;
   ClaimKind kind{ClaimKind::Template};
   ClaimPer per{ClaimPer::Group};
-  std::vector<RoleIndex> roles{};  // sorted; empty = all
+  std::vector<RoleIndex> roles;  // sorted; empty = all
   std::int64_t size{};             // bytes; 0 = not said
   friend auto operator<=>(const ClaimSpec&, const ClaimSpec&) = default;
 };
@@ -127,10 +127,10 @@ LOCKSTEP_FIELDS(ExitRange, first, last)
 
 // Matches when every filter that is not empty matches.
 struct FailureRule {
-  std::vector<RoleIndex> roles{};
-  std::vector<FailureReason> reasons{};
-  std::vector<ExitRange> exit_codes{};
-  std::vector<std::int32_t> signals{};
+  std::vector<RoleIndex> roles;
+  std::vector<FailureReason> reasons;
+  std::vector<ExitRange> exit_codes;
+  std::vector<std::int32_t> signals;
   FailureAction action{FailureAction::FailGroup};
   bool charge{true};
   friend auto operator<=>(const FailureRule&, const FailureRule&) = default;
@@ -158,11 +158,11 @@ enum class RestartOn : std::uint8_t { Same = 1, Anywhere = 2 };
 LOCKSTEP_ENUM(RestartOn, Same, Anywhere)
 
 struct FailurePolicy {
-  std::vector<FailureRule> rules{};
+  std::vector<FailureRule> rules;
   FailureAction default_action{FailureAction::FailGroup};
   FailureAction below_min{FailureAction::FailGroup};  // FailGroup or RestartGroup
   std::uint32_t max_restarts{3};
-  std::vector<RoleBudget> max_restarts_per_role{};  // sorted by role
+  std::vector<RoleBudget> max_restarts_per_role;  // sorted by role
   std::uint32_t max_restarts_per_member{kNoBudget};
   Duration window{};
   BackoffPolicy backoff{};
@@ -179,7 +179,7 @@ LOCKSTEP_ENUM(SuccessRest, Wait, Kill)
 
 struct SuccessPolicy {
   SuccessOperator op{SuccessOperator::All};
-  std::vector<RoleIndex> roles{};  // sorted; empty = every role
+  std::vector<RoleIndex> roles;  // sorted; empty = every role
   SuccessRest rest{SuccessRest::Wait};
   friend auto operator<=>(const SuccessPolicy&, const SuccessPolicy&) = default;
 };
@@ -207,8 +207,8 @@ struct GroupSpec {
   PlacementMode mode{PlacementMode::Atomic};
   bool partial{false};
   Topology topology{};
-  std::vector<RoleSpec> roles{};
-  std::vector<ClaimSpec> claims{};
+  std::vector<RoleSpec> roles;
+  std::vector<ClaimSpec> claims;
   FailurePolicy failure{};
   SuccessPolicy success{};
   ResumeWhat resume{ResumeWhat::All};
@@ -222,10 +222,10 @@ LOCKSTEP_FIELDS(GroupSpec, priority, preemptible, mode, partial, topology, roles
 
 // Who a group is. The name is unique among live groups only; its identity is the id given at define.
 struct GroupIdentity {
-  std::string name{};
-  std::string user{};
+  std::string name;
+  std::string user;
   std::string queue{"default"};
-  std::vector<KeyValue> labels{};  // sorted by key
+  std::vector<KeyValue> labels;  // sorted by key
   friend auto operator<=>(const GroupIdentity&, const GroupIdentity&) = default;
 };
 LOCKSTEP_FIELDS(GroupIdentity, name, user, queue, labels)
@@ -233,10 +233,10 @@ LOCKSTEP_FIELDS(GroupIdentity, name, user, queue, labels)
 // One host of the cluster. `at` is its path in the topology, widest level first; a host with fewer names than
 // levels is in no domain of the levels it does not name.
 struct HostInfo {
-  std::string name{};
-  std::vector<Counter> counters{};     // sorted by name
-  std::vector<std::string> at{};
-  std::vector<KeyValue> attributes{};  // sorted by key
+  std::string name;
+  std::vector<Counter> counters;     // sorted by name
+  std::vector<std::string> at;
+  std::vector<KeyValue> attributes;  // sorted by key
   bool down{false};
   bool drained{false};
   friend auto operator<=>(const HostInfo&, const HostInfo&) = default;

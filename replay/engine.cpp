@@ -20,17 +20,6 @@ namespace {
 constexpr std::chrono::milliseconds kNapMin{1};
 constexpr std::chrono::milliseconds kNapMax{1'000};
 
-// A command that waits for its answer.
-struct Asked {
-  Command command;
-  Engine::Done done;
-};
-
-// Something to do between batches; told the error when it cannot be done any more.
-using Task = std::function<void(const Error* refused)>;
-
-using Item = std::variant<Asked, Task>;
-
 Error stopped_error() {
   return Error{ErrorCode::Interrupted, "the controller is stopping: ask again when it runs", {}};
 }
@@ -38,6 +27,17 @@ Error stopped_error() {
 }  // namespace
 
 struct Engine::Impl {
+  // A command that waits for its answer.
+  struct Asked {
+    Command command;
+    Engine::Done done;
+  };
+
+  // Something to do between batches; told the error when it cannot be done any more.
+  using Task = std::function<void(const Error* refused)>;
+
+  using Item = std::variant<Asked, Task>;
+
   EngineOptions options;
   Clock clock;
   OnDurable on_durable;
@@ -236,9 +236,9 @@ Result<std::unique_ptr<Engine>> Engine::start(Log& log, const SnapshotStore* sna
 Engine::~Engine() { impl_->stop(false); }
 
 void Engine::submit(Command command, Done done) {
-  Item item = Asked{std::move(command), std::move(done)};
+  Impl::Item item = Impl::Asked{std::move(command), std::move(done)};
   if (impl_->enqueue(item)) return;
-  if (const auto& refused = std::get<Asked>(item).done) refused(tl::unexpected(stopped_error()));
+  if (const auto& refused = std::get<Impl::Asked>(item).done) refused(tl::unexpected(stopped_error()));
 }
 
 Result<Answer> Engine::execute(Command command) {

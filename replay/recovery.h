@@ -21,7 +21,7 @@ struct RecoveryPlan {
   Seq replay_first{};       // first event to replay
   Seq replay_last{};        // last one; replay_last < replay_first: none
   Head log_head{};
-  std::vector<std::string> why{};  // one line per choice: what was passed over and why, what was taken and why
+  std::vector<std::string> why;  // one line per choice: what was passed over and why, what was taken and why
 };
 
 struct RecoveryReport {

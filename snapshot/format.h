@@ -67,7 +67,7 @@ struct FileHeader {
   std::uint64_t digest_high{};
   std::uint64_t digest_low{};
   SnapshotCounts counts{};
-  std::string store_id{};
+  std::string store_id;
 };
 LOCKSTEP_FIELDS(FileHeader, format, digest_version, fingerprint, seq, epoch, time, record_hash, digest_high, digest_low,
                 counts, store_id)
@@ -93,7 +93,7 @@ struct IndexEntry {
 };
 LOCKSTEP_FIELDS(IndexEntry, kind, first, last, offset)
 struct FileIndex {
-  std::vector<IndexEntry> chunks{};
+  std::vector<IndexEntry> chunks;
 };
 LOCKSTEP_FIELDS(FileIndex, chunks)
 

@@ -16,7 +16,7 @@ namespace lockstep {
 
 struct SnapshotInfo {
   std::filesystem::path path{};
-  std::string store_id{};
+  std::string store_id;
   Head head{};  // the log's head at that point: seq, record hash, epoch
   Digest digest{};
   std::uint32_t digest_version{};
@@ -38,8 +38,8 @@ class SnapshotStore {
 
   // Newest first, by header alone; files that cannot be read are listed in `damaged` with what is wrong.
   struct Listing {
-    std::vector<SnapshotInfo> snapshots{};
-    std::vector<Error> damaged{};
+    std::vector<SnapshotInfo> snapshots;
+    std::vector<Error> damaged;
   };
   [[nodiscard]] Result<Listing> list() const;
 

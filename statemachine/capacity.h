@@ -75,9 +75,9 @@ class CapacityView {
 
  private:
   struct Level {
-    std::vector<RowRange> domains{};         // in path order
-    std::vector<std::uint32_t> domain_of{};  // by row; kNoRow: in no domain of this level
-    std::vector<std::int64_t> sums{};        // [domain][column]
+    std::vector<RowRange> domains;         // in path order
+    std::vector<std::uint32_t> domain_of;  // by row; kNoRow: in no domain of this level
+    std::vector<std::int64_t> sums;        // [domain][column]
   };
 
   void collect_hosts(Capacity capacity);
@@ -89,15 +89,15 @@ class CapacityView {
   [[nodiscard]] std::uint32_t row_of(HostId host) const;
 
   const State* state_;
-  std::vector<const Host*> hosts_{};                      // by row
-  std::vector<std::pair<HostId, std::uint32_t>> rows_{};  // sorted by id
+  std::vector<const Host*> hosts_;                      // by row
+  std::vector<std::pair<HostId, std::uint32_t>> rows_;  // sorted by id
   std::uint32_t columns_ = 0;
-  std::map<std::string, CounterPlace, std::less<>> places_{};
-  std::vector<std::pair<ResourceId, std::uint32_t>> column_of_{};  // counters of hosts
-  std::vector<std::int64_t> free_{};                               // [row][column]
-  std::vector<std::int64_t> pools_{};                              // by column of the pool
-  std::vector<std::int64_t> total_{};                              // by column
-  std::vector<Level> levels_{};                                    // widest first: depth less one
+  std::map<std::string, CounterPlace, std::less<>> places_;
+  std::vector<std::pair<ResourceId, std::uint32_t>> column_of_;  // counters of hosts
+  std::vector<std::int64_t> free_;                               // [row][column]
+  std::vector<std::int64_t> pools_;                              // by column of the pool
+  std::vector<std::int64_t> total_;                              // by column
+  std::vector<Level> levels_;                                    // widest first: depth less one
 };
 
 // "b1/r1/n1": where `required: host` promises a host.

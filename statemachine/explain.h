@@ -33,11 +33,11 @@ LOCKSTEP_ENUM(ReasonCode, None, Held, WaitingForHosts, InsufficientResources, To
 struct Reason {
   ReasonCode code{ReasonCode::None};
   RoleIndex role{kNoRole};
-  std::string resource{};          // a counter, or the name of a claim
+  std::string resource;          // a counter, or the name of a claim
   std::int64_t needed{};
   std::int64_t free{};
-  std::string domain{};
-  std::vector<GroupId> blockers{};  // in the order of the groups
+  std::string domain;
+  std::vector<GroupId> blockers;  // in the order of the groups
   Time since{};
   Time projected_start{};  // 0 = unknown
 };

@@ -26,25 +26,25 @@ enum class Require : std::uint8_t { AsSaid, Nothing };  // Nothing: as if no dom
 // Members of one role to find hosts for.
 struct RoleDemand {
   RoleIndex role{};
-  std::vector<std::uint32_t> indexes{};  // ascending
+  std::vector<std::uint32_t> indexes;  // ascending
   std::uint32_t spares{};
-  std::string inside{};  // the role's own domain, where members that stay have decided it; empty = not decided
+  std::string inside;  // the role's own domain, where members that stay have decided it; empty = not decided
 };
 
 // What is missing: the first role in manifest order that does not fit after those before it, the counter by which the
 // fewest of its members fit, host by host, and that counter's numbers.
 struct Shortage {
   RoleIndex role{kNoRole};
-  std::string resource{};  // empty: no host matches `select`, or the domains are too small
+  std::string resource;  // empty: no host matches `select`, or the domains are too small
   std::int64_t needed{};
   std::int64_t free{};
 };
 
 struct Fit {
   bool fits{false};
-  std::string domain{};  // of the required level; "/" where none is required
-  std::vector<MemberPlacement> members{};  // by role, then index
-  std::vector<SparePlacement> spares{};
+  std::string domain;  // of the required level; "/" where none is required
+  std::vector<MemberPlacement> members;  // by role, then index
+  std::vector<SparePlacement> spares;
   Shortage shortage{};  // when it does not fit
 };
 

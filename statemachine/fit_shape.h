@@ -49,7 +49,7 @@ struct ItemClass {
   std::int64_t count{};          // items of all members
   bool impossible{false};        // asks for a counter that no host has
   std::uint32_t tile{kNoClass};  // of a Remainder: its Tile class
-  std::vector<Size> size{};      // of one item
+  std::vector<Size> size;      // of one item
   const std::vector<KeyValue>* select{};
 };
 
@@ -67,10 +67,10 @@ struct PoolNeed {
 };
 
 struct Shape {
-  std::vector<RoleShape> roles{};
-  std::vector<ItemClass> classes{};      // by role, then term
-  std::vector<std::uint32_t> columns{};  // of the view, that anybody here asks for
-  std::vector<PoolNeed> pools{};         // sums over everybody
+  std::vector<RoleShape> roles;
+  std::vector<ItemClass> classes;      // by role, then term
+  std::vector<std::uint32_t> columns;  // of the view, that anybody here asks for
+  std::vector<PoolNeed> pools;         // sums over everybody
   std::uint64_t members = 0;
 };
 
@@ -182,7 +182,7 @@ class DomainSolver {
  private:
   struct Choice {
     std::uint32_t role{};
-    std::vector<Domain> domains{};
+    std::vector<Domain> domains;
   };
   [[nodiscard]] bool sums_suffice(const Domain& domain, std::span<const ItemClass> classes) const;
   [[nodiscard]] bool worth_trying(const Field& field, std::uint32_t role, const Domain& domain) const;

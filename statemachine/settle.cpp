@@ -11,7 +11,7 @@ namespace lockstep {
 
 namespace {
 
-using P = MemberPhase;
+using M = MemberPhase;
 
 template <class Test>
 bool every_role(const Group& group, Test&& test) {
@@ -29,9 +29,9 @@ bool order_allows(const Group& group, RoleIndex role) {
   const auto& after = group.spec->roles[role].after;
   return std::all_of(after.begin(), after.end(), [&](const After& each) {
     const PhaseCounts& counts = group.roles[each.role].counts;
-    const std::uint32_t succeeded = counts.required_in(P::Succeeded);
+    const std::uint32_t succeeded = counts.required_in(M::Succeeded);
     const std::uint32_t there =
-        each.what == AfterWhat::Started ? succeeded + counts.required_in(P::Running) : succeeded;
+        each.what == AfterWhat::Started ? succeeded + counts.required_in(M::Running) : succeeded;
     return there == counts.required;
   });
 }
@@ -61,8 +61,8 @@ bool success_holds(const Group& group) {
   for (RoleIndex role = 0; role < group.roles.size(); ++role) {
     if (!named(role)) continue;
     const PhaseCounts& counts = group.roles[role].counts;
-    all = all && counts.required_in(P::Succeeded) == counts.required;
-    any = any || counts.in(P::Succeeded) > 0;
+    all = all && counts.required_in(M::Succeeded) == counts.required;
+    any = any || counts.in(M::Succeeded) > 0;
   }
   return policy.op == SuccessOperator::Any ? any : all && any;
 }
@@ -95,12 +95,12 @@ bool Decider::settle_step(GroupId id) {
 
 bool Decider::settle_placed(const Group& group) {
   const bool armed = every_role(group, [](const Role& role) {
-    return role.counts.required_in(P::Armed) + role.counts.required_in(P::Succeeded) == role.counts.required;
+    return role.counts.required_in(M::Armed) + role.counts.required_in(M::Succeeded) == role.counts.required;
   });
   if (!armed || group.claims_not_ready > 0) return false;
   std::vector<RoleIndex> first;
   for (RoleIndex role = 0; role < group.roles.size(); ++role) {
-    if (group.roles[role].counts.required_in(P::Armed) > 0 && order_allows(group, role)) first.push_back(role);
+    if (group.roles[role].counts.required_in(M::Armed) > 0 && order_allows(group, role)) first.push_back(role);
   }
   emit(group.head.id, GroupStarted{std::move(first)});
   return true;
@@ -110,7 +110,7 @@ bool Decider::settle_started(const Group& group) {
   if (settle_success(group)) return true;
   if (start_ready_members(group)) return true;
   const bool all_run = every_role(group, [](const Role& role) {
-    return role.counts.required_in(P::Running) + role.counts.required_in(P::Succeeded) == role.counts.required;
+    return role.counts.required_in(M::Running) + role.counts.required_in(M::Succeeded) == role.counts.required;
   });
   if (all_run && group.head.phase != GroupPhase::Running) {
     emit(group.head.id, GroupRunning{});
@@ -123,12 +123,12 @@ bool Decider::settle_started(const Group& group) {
 bool Decider::start_ready_members(const Group& group) {
   for (RoleIndex role = 0; role < group.roles.size(); ++role) {
     const Role& each = group.roles[role];
-    if (each.counts.required_in(P::Armed) == 0) continue;
-    if (each.counts.required_in(P::Stopping) > 0 || !order_allows(group, role)) continue;
+    if (each.counts.required_in(M::Armed) == 0) continue;
+    if (each.counts.required_in(M::Stopping) > 0 || !order_allows(group, role)) continue;
     MembersStarting starting{.role = role};
     for (std::uint32_t index = 0; index < each.members.size(); ++index) {
       const Member& member = each.members[index];
-      if (member.phase == P::Armed && member.required && claims_ready(state_, group, {role, index})) {
+      if (member.phase == M::Armed && member.required && claims_ready(state_, group, {role, index})) {
         starting.indexes.push_back(index);
       }
     }
@@ -159,7 +159,7 @@ bool Decider::settle_success(const Group& group) {
   for (RoleIndex role = 0; role < group.roles.size(); ++role) {
     for (std::uint32_t index = 0; index < group.roles[role].members.size(); ++index) {
       const Member& member = group.roles[role].members[index];
-      if (member.required && member.phase == P::Waiting) emit(id, MemberGivenUp{{role, index}});
+      if (member.required && member.phase == M::Waiting) emit(id, MemberGivenUp{{role, index}});
     }
   }
   return true;
@@ -180,7 +180,7 @@ bool Decider::settle_resize(const Group& group) {
     std::uint32_t surplus = each.counts.required - each.head.resize_to;
     for (std::size_t index = each.members.size(); index > 0 && surplus > 0; --index) {
       const Member& member = each.members[index - 1];
-      if (!member.required || !is_live(member.phase) || member.phase == P::Stopping) continue;
+      if (!member.required || !is_live(member.phase) || member.phase == M::Stopping) continue;
       applied.shrunk.push_back(static_cast<std::uint32_t>(index - 1));
       --surplus;
     }

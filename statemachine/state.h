@@ -41,7 +41,7 @@ struct Member {
   Time started_at{};
   Time recover_deadline{};
   Time stop_deadline{};
-  std::vector<Slice> hosts{};
+  std::vector<Slice> hosts;
   friend bool operator==(const Member&, const Member&) = default;
 };
 LOCKSTEP_FIELDS(Member, phase, required, kill, fenced, reason, run, sequence, exit_code, signal, placed_seq, started_at,
@@ -49,7 +49,7 @@ LOCKSTEP_FIELDS(Member, phase, required, kill, fenced, reason, run, sequence, ex
 
 // Restarts charged to one scope: their times, oldest first, no more than its budget can compare.
 struct Charges {
-  std::vector<Time> times{};
+  std::vector<Time> times;
   friend bool operator==(const Charges&, const Charges&) = default;
 };
 LOCKSTEP_FIELDS(Charges, times)
@@ -60,13 +60,13 @@ struct RoleHead {
   bool resize_pending{false};
   std::uint32_t resize_to{};
   Time resize_deadline{};
-  std::vector<Time> charges{};     // restarts charged to the role
+  std::vector<Time> charges;     // restarts charged to the role
   friend bool operator==(const RoleHead&, const RoleHead&) = default;
 };
 LOCKSTEP_FIELDS(RoleHead, wanted, resize_pending, resize_to, resize_deadline, charges)
 
 struct Spare {
-  std::vector<Slice> hosts{};
+  std::vector<Slice> hosts;
   friend bool operator==(const Spare&, const Spare&) = default;
 };
 LOCKSTEP_FIELDS(Spare, hosts)
@@ -89,8 +89,8 @@ struct PhaseCounts {
 
 struct Role {
   RoleHead head{};
-  std::vector<Member> members{};  // by index; one beyond `wanted` that is not required is a free number
-  std::vector<Spare> spares{};
+  std::vector<Member> members;  // by index; one beyond `wanted` that is not required is a free number
+  std::vector<Spare> spares;
   PhaseCounts counts{};
 };
 LOCKSTEP_FIELDS_AND_DERIVED(Role, (head, members, spares), (counts))
@@ -107,7 +107,7 @@ struct GroupHead {
   Seq order{};               // its place among equals: seq of submit, or of what sent it behind others
   Time submitted_at{};
   Time phase_since{};
-  std::string domain{};      // promised while it is placed or reserving; "/" is the whole cluster
+  std::string domain;      // promised while it is placed or reserving; "/" is the whole cluster
   StopNext next{StopNext::None};  // what Stopping becomes
   bool stop_charged{false};  // the restart it stops for was charged: a backoff follows
   bool keep_hosts{false};    // it restarts on its own hosts, held through Stopping and Backoff
@@ -122,8 +122,8 @@ struct GroupHead {
   Time backoff_deadline{};
   Time ttl_deadline{};
   Time projected{};          // of its reservation
-  std::vector<GroupId> victims{};  // evicted for its reservation
-  std::vector<Time> charges{};     // restarts charged to the group
+  std::vector<GroupId> victims;  // evicted for its reservation
+  std::vector<Time> charges;     // restarts charged to the group
   std::uint64_t late_reports{};
   friend bool operator==(const GroupHead&, const GroupHead&) = default;
 };
@@ -159,11 +159,11 @@ struct Indexed {
 
 struct Group {
   GroupHead head{};
-  std::vector<Role> roles{};
-  std::map<ClaimKey, GroupClaim> claims{};           // template claims only; standalone ones are State::claims
-  std::map<MemberKey, Charges> member_charges{};     // restarts charged to single members
-  std::shared_ptr<const GroupSpec> spec{};           // derived: State::specs[head.spec]
-  std::shared_ptr<const SpecRequests> requests{};    // derived: the same
+  std::vector<Role> roles;
+  std::map<ClaimKey, GroupClaim> claims;           // template claims only; standalone ones are State::claims
+  std::map<MemberKey, Charges> member_charges;     // restarts charged to single members
+  std::shared_ptr<const GroupSpec> spec;           // derived: State::specs[head.spec]
+  std::shared_ptr<const SpecRequests> requests;    // derived: the same
   std::uint32_t claims_not_ready{};                  // derived: of its own and of the standalone ones it names
   std::uint32_t claims_owed{};                       // derived: own claims Provisioning or Releasing
   Indexed indexed{};                                 // derived
@@ -181,9 +181,9 @@ LOCKSTEP_FIELDS(HostFacts, id, info)
 
 struct Host {
   HostFacts facts{};
-  std::vector<std::int64_t> capacity{};       // derived: by ResourceId; may be shorter than State::resources
-  std::vector<std::int64_t> used{};           // derived: by ResourceId
-  std::map<GroupId, std::uint32_t> groups{};  // derived: groups that hold something here, number of slices
+  std::vector<std::int64_t> capacity;       // derived: by ResourceId; may be shorter than State::resources
+  std::vector<std::int64_t> used;           // derived: by ResourceId
+  std::map<GroupId, std::uint32_t> groups;  // derived: groups that hold something here, number of slices
   [[nodiscard]] bool usable() const { return !facts.info.down && !facts.info.drained; }
 };
 LOCKSTEP_FIELDS_AND_DERIVED(Host, (facts), (capacity, used, groups))
@@ -208,7 +208,7 @@ struct KeptAnswer {
   std::uint8_t code{};
   GroupId about{};
   Seq seq{};
-  std::string text{};
+  std::string text;
   friend bool operator==(const KeptAnswer&, const KeptAnswer&) = default;
 };
 LOCKSTEP_FIELDS(KeptAnswer, code, about, seq, text)
@@ -222,7 +222,7 @@ LOCKSTEP_FIELDS(ClientHead, last_seen, forgotten)
 
 struct Client {
   ClientHead head{};
-  std::map<std::uint64_t, KeptAnswer> answers{};  // by request
+  std::map<std::uint64_t, KeptAnswer> answers;  // by request
 };
 LOCKSTEP_FIELDS(Client, head, answers)
 
@@ -234,7 +234,7 @@ struct StateHead {
   std::uint32_t feature_level{};
   GroupId group_last{};
   HostId host_last{};
-  std::vector<std::string> levels{};  // widest first, without `host`
+  std::vector<std::string> levels;  // widest first, without `host`
   std::uint64_t late_unknown{};       // late reports of groups nobody knows
   Seq digest_seq{};                   // of the last DigestRecorded
   friend bool operator==(const StateHead&, const StateHead&) = default;
@@ -257,35 +257,35 @@ struct TimerKey {
 };
 
 struct SpecEntry {
-  std::shared_ptr<const GroupSpec> spec{};
+  std::shared_ptr<const GroupSpec> spec;
   std::uint64_t users{};  // groups that refer to it
-  std::shared_ptr<const SpecRequests> requests{};
+  std::shared_ptr<const SpecRequests> requests;
 };
 
 struct Indexes {
-  std::set<TimerKey> timers{};
-  std::set<OrderKey> wants_hosts{};  // Pending, Reserving; and active groups with a member that waits for hosts or to grow
-  std::set<std::pair<std::string, GroupId>> names{};  // the latest of a name is the last of its range
-  std::set<GroupId> owing{};                          // groups with at least one intent outstanding
-  std::map<std::string, std::set<GroupId>> standalone_users{};
-  std::map<std::string, HostId> hosts_by_name{};
+  std::set<TimerKey> timers;
+  std::set<OrderKey> wants_hosts;  // Pending, Reserving; and active groups with a member that waits for hosts or to grow
+  std::set<std::pair<std::string, GroupId>> names;  // the latest of a name is the last of its range
+  std::set<GroupId> owing;                          // groups with at least one intent outstanding
+  std::map<std::string, std::set<GroupId>> standalone_users;
+  std::map<std::string, HostId> hosts_by_name;
   std::array<std::uint64_t, kGroupPhaseCount> groups_in{};
 };
 
 struct State {
   StateHead head{};
   Table<HostId, Host> hosts{};
-  std::map<std::string, Pool> pools{};
-  std::map<std::string, StandaloneClaim> claims{};
-  std::map<std::uint64_t, Client> clients{};
-  std::map<SpecHash, SpecEntry> specs{};
+  std::map<std::string, Pool> pools;
+  std::map<std::string, StandaloneClaim> claims;
+  std::map<std::uint64_t, Client> clients;
+  std::map<SpecHash, SpecEntry> specs;
   Table<GroupId, Group> groups{};
 
   // Derived.
   Digest digest{};
-  std::vector<std::string> resources{};             // ResourceId -> name; their order means nothing
-  std::map<std::string, ResourceId, std::less<>> resource_ids{};
-  std::vector<std::int64_t> used{};                 // by ResourceId, over all hosts: what pools are checked against
+  std::vector<std::string> resources;             // ResourceId -> name; their order means nothing
+  std::map<std::string, ResourceId, std::less<>> resource_ids;
+  std::vector<std::int64_t> used;                 // by ResourceId, over all hosts: what pools are checked against
   Indexes indexes{};
 
   [[nodiscard]] const Group* group(GroupId id) const { return groups.find(id); }

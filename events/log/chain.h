@@ -34,7 +34,7 @@ class ChainReader {
   Seq next_;
   Check check_;
   Epoch epoch_{};
-  std::optional<Hash> hash_{};  // of the record before, with Check::Full
+  std::optional<Hash> hash_;  // of the record before, with Check::Full
 };
 
 }  // namespace lockstep

@@ -91,7 +91,7 @@ class LmdbEnv {
 
   std::filesystem::path path_{};  // of data.mdb
   Fd file_{};                     // for plain reads of it
-  std::unique_ptr<Registration> registration_{};
+  std::unique_ptr<Registration> registration_;
   MDB_env* env_ = nullptr;
   bool registered_ = true;
   pid_t pid_ = 0;

@@ -20,8 +20,8 @@ enum class OpenMode { Write, ReadOnly };
 
 struct Store {
   std::filesystem::path directory{};
-  std::string id{};  // 32 hex digits
-  std::unique_ptr<Log> log{};
+  std::string id;  // 32 hex digits
+  std::unique_ptr<Log> log;
   [[nodiscard]] std::filesystem::path snapshots() const { return directory / "snapshots"; }
 };
 

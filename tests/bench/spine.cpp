@@ -179,14 +179,14 @@ class BareFile {
   std::size_t at_ = 0;
 };
 
-struct Slice {
+struct TimeSlice {
   std::uint64_t commands{};
   double seconds{};
 };
 
 // One client keeps `outstanding` definitions in flight.
-Slice run_slice(Engine& engine, std::uint64_t outstanding, double seconds, std::uint64_t& number) {
-  Slice slice;
+TimeSlice run_slice(Engine& engine, std::uint64_t outstanding, double seconds, std::uint64_t& number) {
+  TimeSlice slice;
   std::counting_semaphore<> room(static_cast<std::ptrdiff_t>(outstanding));
   const Stopwatch watch;
   while (watch.seconds() < seconds) {
@@ -226,7 +226,7 @@ nlohmann::json measure_commands(const Options& options, std::uint64_t outstandin
   const double waited = cpu_wait_seconds();
   for (std::uint64_t round = 0; round < options.slices; ++round) {
     must(engine->read([&](const State&, const Head&) { log.records.clear(); }));
-    const Slice slice = run_slice(*engine, outstanding, options.slice_seconds, number);
+    const TimeSlice slice = run_slice(*engine, outstanding, options.slice_seconds, number);
     std::vector<std::vector<std::byte>> written;
     must(engine->read([&](const State&, const Head&) { written = log.records; }));
     const double bare_seconds = bare.write(written);

@@ -14,6 +14,12 @@
 
 namespace lockstep::golden {
 
+[[nodiscard]] inline std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
 inline std::filesystem::path folder() { return std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "tests/golden/events"; }
 
 inline bool writes() {

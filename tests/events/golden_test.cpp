@@ -56,12 +56,6 @@ std::vector<std::string> describe(const Event& event) {
   return lines;
 }
 
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return text;
-}
-
 std::string file_of(EventKind kind) { return fmt::format("{:02}_{}", static_cast<unsigned>(kind), name(kind)); }
 
 void write_valid(const std::filesystem::path& folder) {
@@ -70,7 +64,7 @@ void write_valid(const std::filesystem::path& folder) {
     const std::filesystem::path path = folder / file_of(kind(event));
     if (std::filesystem::exists(path.string() + ".bin")) continue;
     golden::write_new(path.string() + ".bin", encode_record(kHead, kEpoch, {&event, 1}));
-    golden::write_new(path.string() + ".txt", joined(describe(event)));
+    golden::write_new(path.string() + ".txt", golden::joined(describe(event)));
   }
 }
 
@@ -105,7 +99,7 @@ TEST(Golden, EveryKindOfEventHasARecord) {
 // ---- records that must be refused ---------------------------------------------------------------------------------
 
 using Bytes = std::vector<std::byte>;
-constexpr std::size_t kEventAt = kRecordHeaderBytes + 8 + 3 * 8;  // behind table, root, list pointer and tag
+constexpr std::size_t kEventInRecordAt = kRecordHeaderBytes + 8 + 3 * 8;  // behind table, root, list pointer and tag
 
 template <class T>
 Bytes with(std::size_t offset, T value) {
@@ -141,10 +135,10 @@ void write_invalid(const std::filesystem::path& folder) {
     golden::write_new(folder / (file + ".txt"), fmt::format("{}: {}\n", name(events.error().code), message));
   };
   write("null_root", null_root());
-  write("unknown_kind", with(kEventAt + 34, std::uint16_t{59'999}));
-  write("unknown_actor", with(kEventAt + 32, std::uint8_t{99}));
-  write("prev_not_before", with(kEventAt, std::uint64_t{101}));
-  write("cause_not_before", with(kEventAt + 8, std::uint64_t{102}));
+  write("unknown_kind", with(kEventInRecordAt + 34, std::uint16_t{59'999}));
+  write("unknown_actor", with(kEventInRecordAt + 32, std::uint8_t{99}));
+  write("prev_not_before", with(kEventInRecordAt, std::uint64_t{101}));
+  write("cause_not_before", with(kEventInRecordAt + 8, std::uint64_t{102}));
   write("two_segments", with(kRecordHeaderBytes, std::uint32_t{1}));
   write("list_outside", with(kRecordHeaderBytes + 16, std::uint64_t{0x0000005700001001}));
   write("count_not_the_messages", two_events_claimed());

@@ -16,7 +16,7 @@ namespace {
 static_assert(boost::pfr::tuple_size_v<Event> == 7, "a field of Event that the tests do not compare");
 static_assert(boost::pfr::tuple_size_v<Command> == 5, "a field of Command that the tests do not compare");
 
-constexpr Seq kSeq{1'000'000};
+constexpr Seq kFirst{1'000'000};
 
 std::vector<std::byte> encoded(std::span<const Event> events) {
   std::vector<std::byte> bytes;
@@ -45,7 +45,7 @@ void find_defaults(const T& value, const T& fresh, const std::string& path, std:
 TEST(RoundTrip, TheFillerLeavesNoFieldOfAnEventOrCommandAtItsDefault) {
   std::vector<std::string> found;
   for (std::size_t kind = 0; kind < kEventKindCount; ++kind) {
-    const Event event = filler::counting_event(kind, kSeq);
+    const Event event = filler::counting_event(kind, kFirst);
     find_defaults(event.body, EventBody{}, std::string(name(lockstep::kind(event))), found);
   }
   for (std::size_t kind = 0; kind < std::variant_size_v<CommandBody>; ++kind) {
@@ -56,11 +56,11 @@ TEST(RoundTrip, TheFillerLeavesNoFieldOfAnEventOrCommandAtItsDefault) {
 
 TEST(RoundTrip, EveryKindOfEventKeepsEveryField) {
   for (std::size_t kind = 0; kind < kEventKindCount; ++kind) {
-    const Event event = filler::counting_event(kind, kSeq);
+    const Event event = filler::counting_event(kind, kFirst);
     SCOPED_TRACE(name(lockstep::kind(event)));
     const auto bytes = encoded({&event, 1});
     EXPECT_EQ(bytes.size() % 8, 0U);
-    const auto back = decode_events(bytes, kSeq, 1);
+    const auto back = decode_events(bytes, kFirst, 1);
     ASSERT_TRUE(back) << back.error().message;
     ASSERT_EQ(back->size(), 1U);
     EXPECT_EQ(filler::bytes_of(back->front()), filler::bytes_of(event));
@@ -108,7 +108,7 @@ TEST(RoundTrip, RandomBatchesKeepEverything) {
     std::vector<Event> events(1 + random.pick(20));
     for (std::size_t i = 0; i < events.size(); ++i) {
       Event& event = events[i];
-      event.seq = Seq{kSeq.value + i};
+      event.seq = Seq{kFirst.value + i};
       event.prev = Seq{random.pick(event.seq.value)};
       event.cause = Seq{random.pick(event.seq.value)};
       filler::fill(random, event.time);
@@ -116,7 +116,7 @@ TEST(RoundTrip, RandomBatchesKeepEverything) {
       filler::fill(random, event.group);
       filler::fill(random, event.body);
     }
-    const auto back = decode_events(encoded(events), kSeq, static_cast<std::uint32_t>(events.size()));
+    const auto back = decode_events(encoded(events), kFirst, static_cast<std::uint32_t>(events.size()));
     ASSERT_TRUE(back) << back.error().message;
     ASSERT_EQ(back->size(), events.size());
     for (std::size_t i = 0; i < events.size(); ++i) {
@@ -140,20 +140,20 @@ TEST(RoundTrip, RandomCommandsKeepEverything) {
 }
 
 TEST(RoundTrip, EncodingAppendsToWhateverIsThereAndDecodesAtAnyAlignment) {
-  const Event event = filler::counting_event(8, kSeq);  // GroupDefined: the deepest
+  const Event event = filler::counting_event(8, kFirst);  // GroupDefined: the deepest
   for (std::size_t before = 0; before < 17; ++before) {
     std::vector<std::byte> bytes(before, std::byte{0xaa});
     encode_events({&event, 1}, bytes);
     EXPECT_TRUE(std::all_of(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(before),
                             [](std::byte byte) { return byte == std::byte{0xaa}; }));
-    const auto back = decode_events(std::span(bytes).subspan(before), kSeq, 1);
+    const auto back = decode_events(std::span(bytes).subspan(before), kFirst, 1);
     ASSERT_TRUE(back) << before << ": " << back.error().message;
     EXPECT_EQ(filler::bytes_of(back->front()), filler::bytes_of(event));
   }
 }
 
 TEST(RoundTrip, EqualEventsGiveEqualBytesWhereverTheyAreWritten) {
-  const Event event = filler::counting_event(13, kSeq);
+  const Event event = filler::counting_event(13, kFirst);
   std::vector<std::byte> used(1'000, std::byte{0xff});
   used.clear();
   encode_events({&event, 1}, used);  // into memory that held something else
@@ -162,11 +162,11 @@ TEST(RoundTrip, EqualEventsGiveEqualBytesWhereverTheyAreWritten) {
 
 TEST(RoundTrip, AGroupOfAHundredThousandMembersIsOneEvent) {
   Event event;
-  event.seq = kSeq;
+  event.seq = kFirst;
   GroupPlaced placed{3, "b1/r1", {}, {}};
   for (std::uint32_t i = 0; i < 100'000; ++i) placed.members.push_back({{1, i}, {{HostId{i + 1}, 0, 8}}});
   event.body = placed;
-  const auto back = decode_events(encoded({&event, 1}), kSeq, 1);
+  const auto back = decode_events(encoded({&event, 1}), kFirst, 1);
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(std::get<GroupPlaced>(back->front().body).members, placed.members);
 }
@@ -174,14 +174,14 @@ TEST(RoundTrip, AGroupOfAHundredThousandMembersIsOneEvent) {
 using RoundTripDeathTest = testing::Test;
 
 TEST(RoundTripDeathTest, WhatCouldNotBeReadAgainIsNeverWritten) {
-  Event event = filler::counting_event(0, kSeq);
+  Event event = filler::counting_event(0, kFirst);
   std::vector<std::byte> bytes;
   event.prev = event.seq;
   EXPECT_DEATH(encode_events({&event, 1}, bytes), "CheckFailed.*not before it");
   event.prev = Seq{};
   event.seq = Seq{};
   EXPECT_DEATH(encode_events({&event, 1}, bytes), "CheckFailed.*seq out of line");
-  event = filler::counting_event(2, kSeq);
+  event = filler::counting_event(2, kFirst);
   event.actor = static_cast<Actor>(200);
   EXPECT_DEATH(encode_events({&event, 1}, bytes), "CheckFailed.*no such code: 200");
   EXPECT_DEATH(encode_events({}, bytes), "CheckFailed.*batch without events");

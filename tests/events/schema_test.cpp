@@ -185,26 +185,20 @@ Lines only_in(const Lines& a, const Lines& b) {
   return only;
 }
 
-std::string joined(const Lines& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return text;
-}
-
 TEST(Schema, NothingThatWasEverWrittenHasChangedAndWhatIsNewIsRecorded) {
   const std::filesystem::path path = golden::folder() / "schema.txt";
   const Lines now = schema_lines();
   Lines recorded = golden::read_lines(path);
   std::sort(recorded.begin(), recorded.end());
   const Lines changed = only_in(recorded, now);
-  EXPECT_TRUE(changed.empty()) << kHelp << "\n\n" << joined(changed);
+  EXPECT_TRUE(changed.empty()) << kHelp << "\n\n" << golden::joined(changed);
   if (golden::writes() && changed.empty()) {
     std::ofstream(path) << "# The compiled schema of events and commands, and their codes. Only ever added to.\n"
-                        << joined(now);
+                        << golden::joined(now);
     recorded = now;
   }
   const Lines added = only_in(now, recorded);
-  EXPECT_TRUE(added.empty()) << kHowToRecord << "\n\n" << joined(added);
+  EXPECT_TRUE(added.empty()) << kHowToRecord << "\n\n" << golden::joined(added);
 }
 
 TEST(Schema, NumbersAreDenseSoThatNothingWasRemoved) {

@@ -15,8 +15,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr std::int64_t kGi = std::int64_t{1} << 30;
-
 TEST(Inventory, OfTheContractExpandsToItsHosts) {
   const InventoryResult result = read_inventory(R"(
 apiVersion: lockstep/v1

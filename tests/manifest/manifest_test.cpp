@@ -17,8 +17,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-constexpr std::int64_t kGi = std::int64_t{1} << 30;
-
 DefineGroup group_of(std::string_view text) {
   ManifestResult result = read_manifest(text, "caller");
   EXPECT_THAT(lines_of(result.problems), IsEmpty()) << text;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -14,6 +15,8 @@
 #include "tools/manifest/manifest.h"
 
 namespace lockstep {
+
+inline constexpr std::int64_t kGi = std::int64_t{1} << 30;
 
 // Prints its seed; LOCKSTEP_SEED=n repeats a run.
 class Random {

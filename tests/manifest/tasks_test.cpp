@@ -13,8 +13,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr std::int64_t kGi = std::int64_t{1} << 30;
-
 std::vector<TaskTerm> tasks_of(std::string_view text) {
   auto terms = parse_tasks(text);
   EXPECT_TRUE(terms) << text << ": " << terms.error().message;

@@ -84,8 +84,8 @@ struct History {
     Digest digest{};  // the same
   };
   std::uint64_t seed{};
-  std::vector<Event> events{};
-  std::vector<Step> steps{};
+  std::vector<Event> events;
+  std::vector<Step> steps;
   State state{};
 };
 

@@ -8,7 +8,7 @@
 namespace lockstep::testing {
 namespace {
 
-std::string shown(const std::vector<RoleDemand>& demand) {
+std::string demand_text(const std::vector<RoleDemand>& demand) {
   std::string text;
   for (const RoleDemand& each : demand) {
     text += text.empty() ? "" : "; ";
@@ -35,10 +35,10 @@ TEST(WholeDemand, IsAllThatIsWantedAndSpares) {
   Cluster cluster;
   const GroupId id = cluster.pending(two_roles());
   (void)cluster.state();
-  EXPECT_EQ(shown(whole_demand(cluster.group(id))), "0: 0 1; 1: 0 1 2 3 +1");
-  EXPECT_EQ(shown(whole_demand(cluster.group(id), true)), "0: 0 1; 1: 0 1 +1");
+  EXPECT_EQ(demand_text(whole_demand(cluster.group(id))), "0: 0 1; 1: 0 1 2 3 +1");
+  EXPECT_EQ(demand_text(whole_demand(cluster.group(id), true)), "0: 0 1; 1: 0 1 +1");
   cluster.group(id).roles[1].head.wanted = 5;  // resized
-  EXPECT_EQ(shown(whole_demand(cluster.group(id))), "0: 0 1; 1: 0 1 2 3 4 +1");
+  EXPECT_EQ(demand_text(whole_demand(cluster.group(id))), "0: 0 1; 1: 0 1 2 3 4 +1");
 }
 
 TEST(WholeDemand, LeavesOutSuccessesThatStay) {
@@ -48,13 +48,13 @@ TEST(WholeDemand, LeavesOutSuccessesThatStay) {
   const GroupId id = cluster.pending(group);
   (void)cluster.state();
   member(cluster, id, 1, 1).phase = MemberPhase::Succeeded;
-  EXPECT_EQ(shown(whole_demand(cluster.group(id))), "0: 0 1; 1: 0 2 3 +1");
-  EXPECT_EQ(shown(whole_demand(cluster.group(id), true)), "0: 0 1; 1: 0 +1") << "a success counts toward min";
+  EXPECT_EQ(demand_text(whole_demand(cluster.group(id))), "0: 0 1; 1: 0 2 3 +1");
+  EXPECT_EQ(demand_text(whole_demand(cluster.group(id), true)), "0: 0 1; 1: 0 +1") << "a success counts toward min";
   cluster.group(id).head.phase = GroupPhase::Running;
-  EXPECT_EQ(shown(whole_demand(cluster.group(id))), "0: 0 1; 1: 0 1 2 3 +1") << "a restart runs them again";
+  EXPECT_EQ(demand_text(whole_demand(cluster.group(id))), "0: 0 1; 1: 0 1 2 3 +1") << "a restart runs them again";
   cluster.group(id).head.phase = GroupPhase::Stopping;
   cluster.group(id).head.next = StopNext::Suspend;
-  EXPECT_EQ(shown(whole_demand(cluster.group(id))), "0: 0 1; 1: 0 2 3 +1");
+  EXPECT_EQ(demand_text(whole_demand(cluster.group(id))), "0: 0 1; 1: 0 2 3 +1");
 }
 
 TEST(WholeDemand, RunsSuccessesAgainWithResumeAll) {
@@ -62,7 +62,7 @@ TEST(WholeDemand, RunsSuccessesAgainWithResumeAll) {
   const GroupId id = cluster.pending(two_roles());
   (void)cluster.state();
   member(cluster, id, 1, 1).phase = MemberPhase::Succeeded;
-  EXPECT_EQ(shown(whole_demand(cluster.group(id))), "0: 0 1; 1: 0 1 2 3 +1");
+  EXPECT_EQ(demand_text(whole_demand(cluster.group(id))), "0: 0 1; 1: 0 1 2 3 +1");
 }
 
 TEST(WaitingDemand, IsRequiredMembersThatWaitWithoutHosts) {
@@ -73,22 +73,22 @@ TEST(WaitingDemand, IsRequiredMembersThatWaitWithoutHosts) {
   group.roles[0].topology.required = "host";
   group.roles[0].tasks[0].requests.clear();
   const GroupId id = cluster.running(group);
-  EXPECT_EQ(shown(waiting_demand(cluster.state(), cluster.group(id))), "");
+  EXPECT_EQ(demand_text(waiting_demand(cluster.state(), cluster.group(id))), "");
   cluster.lose(id, 1, 3);
   cluster.lose(id, 1, 1);
   cluster.lose(id, 0, 0);
   cluster.lose(id, 1, 2);
   member(cluster, id, 1, 2).required = false;
-  EXPECT_EQ(shown(waiting_demand(cluster.state(), cluster.group(id))), "0: 0 in r1/n001; 1: 1 3 in r1");
+  EXPECT_EQ(demand_text(waiting_demand(cluster.state(), cluster.group(id))), "0: 0 in r1/n001; 1: 1 3 in r1");
   member(cluster, id, 1, 3).hosts = {{HostId{1}, 0, 1}};  // kept
-  EXPECT_EQ(shown(waiting_demand(cluster.state(), cluster.group(id))), "0: 0 in r1/n001; 1: 1 in r1");
+  EXPECT_EQ(demand_text(waiting_demand(cluster.state(), cluster.group(id))), "0: 0 in r1/n001; 1: 1 in r1");
 }
 
 TEST(GrowthDemand, TakesTheLowestNumbersThatNobodyRequiresOrStillUses) {
   Cluster cluster;
   cluster.hosts(9, "n", "", {{"cpu", 1}});
   const GroupId id = cluster.running(two_roles());
-  const auto growth = [&] { return shown(growth_demand(cluster.state(), cluster.group(id), 1)); };
+  const auto growth = [&] { return demand_text(growth_demand(cluster.state(), cluster.group(id), 1)); };
   EXPECT_EQ(growth(), "");
   cluster.ask_resize(id, 1, 4);
   EXPECT_EQ(growth(), "");

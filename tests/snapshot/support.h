@@ -75,7 +75,7 @@ struct Parts {
     std::uint64_t packed_claim{};  // 0: the true one
   };
   FileHeader header{};
-  std::vector<Piece> pieces{};
+  std::vector<Piece> pieces;
   FileFooter footer{};
 
   [[nodiscard]] Piece& piece(FactKind kind) {

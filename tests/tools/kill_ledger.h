@@ -22,7 +22,7 @@ struct Told {
   AnswerCode code{};
   GroupId group{};
   Seq seq{};
-  std::string defined{};  // name of the group, of a define
+  std::string defined;  // name of the group, of a define
   GroupId cancelled{};    // of a cancel
 };
 
@@ -45,7 +45,7 @@ class Ledger {
     GroupId about{};
   };
   struct Effects {  // of one group
-    std::string name{};
+    std::string name;
     unsigned cancels{};
   };
   void learn(const Event& event);

@@ -14,8 +14,8 @@ namespace lockstep::testing {
 
 struct Ran {
   int status{};  // exit status; 128 + signal when one ended it
-  std::string out{};
-  std::string err{};
+  std::string out;
+  std::string err;
 };
 
 // Runs it to its end. `input` goes to its standard input.

@@ -17,7 +17,7 @@ namespace http = boost::beast::http;
 using Stream = beast::basic_stream<asio::local::stream_protocol>;
 
 // An answer may take as long as a recovery of a large store; a dead controller closes the socket by itself.
-constexpr auto kPatience = std::chrono::minutes(10);
+constexpr auto kCallPatience = std::chrono::minutes(10);
 
 // Starts one asynchronous step, so that the stream's time limit counts, and waits for it.
 template <class Start>
@@ -34,7 +34,7 @@ beast::error_code run(asio::io_context& io, Start&& start) {
 tl::expected<Reply, CallError> call_controller(const std::string& socket_path, const Request& request) {
   asio::io_context io(1);
   Stream stream(io);
-  stream.expires_after(kPatience);
+  stream.expires_after(kCallPatience);
   const asio::local::stream_protocol::endpoint endpoint(socket_path);
   if (run(io, [&](auto done) { stream.async_connect(endpoint, std::move(done)); })) {
     return tl::unexpected(CallError::NoController);

@@ -15,7 +15,7 @@ namespace lockstep::cli {
 namespace {
 
 // While a controller stops, starts or is killed, commands of its clients wait for whoever comes next this long.
-constexpr auto kPatience = std::chrono::seconds(10);
+constexpr auto kStartPatience = std::chrono::seconds(10);
 constexpr auto kPause = std::chrono::milliseconds(20);
 
 std::uint64_t random_client() {
@@ -51,7 +51,7 @@ Outcome<Json> Client::command(CommandBody body, Actor actor) {
 // Only what may be done twice without harm is asked again: reads, and commands, which carry their request number.
 Outcome<Json> Client::ask(const Request& request) {
   const bool repeatable = request.method == "GET" || Service::is_command(request);
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto until = std::chrono::steady_clock::now() + kStartPatience;
   while (!direct_) {
     auto address = ControlAddress::of(store_);
     if (!address) return refuse(std::move(address.error()));

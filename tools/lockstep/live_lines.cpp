@@ -46,7 +46,7 @@ void LiveLines::collect(const State& state, const std::vector<Event>& events) {
     if (!is_a_turn(event)) continue;
     if (collected_.lines.size() >= kLinesMax) {
       ++collected_.left_out;
-    } else if (form_ == Lines::Json) {
+    } else if (form_ == Lines::Objects) {
       collected_.lines.push_back(to_text(event_json(event, names)));
     } else {
       collected_.lines.push_back(

@@ -20,9 +20,9 @@ class LiveLines {
   void collect(const State& state, const std::vector<Event>& events);
   // Takes what was collected, so that it can be shown without holding a lock.
   struct Batch {
-    std::vector<std::string> lines{};
+    std::vector<std::string> lines;
     std::size_t left_out{};
-    std::string status{};
+    std::string status;
   };
   [[nodiscard]] Batch take();
 

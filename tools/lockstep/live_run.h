@@ -11,11 +11,11 @@
 
 namespace lockstep::cli {
 
-enum class Lines { Text, Json };
+enum class Lines { Text, Objects };
 
 struct LiveOptions {
   std::filesystem::path store{};
-  std::vector<DefineGroup> groups{};  // defined at the start, if no live group of that name is there
+  std::vector<DefineGroup> groups;  // defined at the start, if no live group of that name is there
   SimulationOptions simulation{};
   bool until_idle{false};  // end when every group has ended
   std::uint64_t snapshot_every{1'000'000};

@@ -22,9 +22,9 @@
 namespace lockstep::cli {
 
 struct ScriptedFailure {
-  std::string group{};  // empty: any
-  std::string role{};
-  std::optional<std::uint32_t> index{};  // none: every member
+  std::string group;  // empty: any
+  std::string role;
+  std::optional<std::uint32_t> index;  // none: every member
   Duration after{};                      // from its start
   ReportKind how{ReportKind::Exit};      // Exit, Lost or LaunchFailed
   std::int32_t exit_code{};
@@ -35,10 +35,10 @@ struct ScriptedFailure {
 
 struct SimulationOptions {
   Duration runtime{seconds(5)};
-  std::map<std::string, Duration> runtime_of_role{};
+  std::map<std::string, Duration> runtime_of_role;
   Duration claims_after{Duration{200'000'000}};
   Duration step{Duration{100'000'000}};  // how long arming, starting and stopping a member take
-  std::vector<ScriptedFailure> failures{};
+  std::vector<ScriptedFailure> failures;
 };
 
 [[nodiscard]] Outcome<void> add_runtime(std::string_view text, SimulationOptions& options);

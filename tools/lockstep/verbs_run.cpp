@@ -49,7 +49,7 @@ Outcome<SimulationOptions> simulation(const RunOptions& options) {
 Outcome<void> run(const Session& session, const RunOptions& options) {
   LiveOptions live = options.live;
   live.store = options.store;
-  live.lines = session.json() ? Lines::Json : Lines::Text;
+  live.lines = session.json() ? Lines::Objects : Lines::Text;
   auto simulated = simulation(options);
   if (!simulated) return refuse(simulated.error());
   live.simulation = std::move(*simulated);

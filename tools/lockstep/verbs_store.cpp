@@ -65,7 +65,7 @@ Outcome<std::filesystem::path> choose(const StoreOptions& options) {
   return refuse(Error{ErrorCode::NotFound, fmt::format("{}: {}; see 'lockstep snapshot list'", options.store, what)});
 }
 
-Outcome<void> describe(const Session& session, const StoreOptions& options) {
+Outcome<void> show_snapshot(const Session& session, const StoreOptions& options) {
   const auto path = choose(options);
   if (!path) return refuse(path.error());
   const auto info = describe_snapshot(*path);
@@ -73,7 +73,7 @@ Outcome<void> describe(const Session& session, const StoreOptions& options) {
   return show(session, snapshot_json(*info), snapshot_text);
 }
 
-Outcome<void> verify(const Session& session, const StoreOptions& options) {
+Outcome<void> verify_snapshots(const Session& session, const StoreOptions& options) {
   const auto listing = list_snapshots(options);
   if (!listing) return refuse(listing.error());
   Json verified = Json::array();
@@ -115,9 +115,9 @@ void add_snapshot_verbs(CLI::App& app, Session& session) {
   });
   add("list", "Newest first",
       [](const Session& s, const StoreOptions& options) { return show(s, list_snapshots(options), snapshots_text); });
-  auto [one, described] = add("describe", "Header and footer of one", describe);
+  auto [one, described] = add("describe", "Header and footer of one", show_snapshot);
   one->add_option("SNAPSHOT", described->snapshot, "Its seq, or a path; else the newest");
-  auto [all, verified] = add("verify", "Read every byte of all", verify);
+  auto [all, verified] = add("verify", "Read every byte of all", verify_snapshots);
   all->add_option("SEQ", verified->snapshot, "Only this one");
 }
 

@@ -10,8 +10,6 @@
 namespace lockstep {
 namespace {
 
-tl::unexpected<Error> bad(std::string message) { return fail(ErrorCode::InvalidInput, std::move(message)); }
-
 __extension__ using Wide = unsigned __int128;
 
 // A factor of 10^decimal * 2^binary.
@@ -112,6 +110,17 @@ Result<std::int64_t> parse_kubernetes_quantity(std::string_view text, std::int64
     return bad(fmt::format("{} is more than a counter holds (2^60)", in_quotes(text)));
   }
   return amount;
+}
+
+void read_level(const Value& value, std::string& level) {
+  std::string text;
+  if (!value.read_scalar(text)) return;
+  if (is_plain_key(text)) {
+    level = std::move(text);
+  } else {
+    value.problem(fmt::format("{} is not the name of a level; use printable ASCII without spaces, at most 253 characters",
+                              in_quotes(text)));
+  }
 }
 
 std::string_view counter_of_resource(std::string_view resource) {

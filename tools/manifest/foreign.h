@@ -25,11 +25,14 @@ class NotCarried {
   [[nodiscard]] std::vector<std::string> take() { return std::move(lines_); }
 
  private:
-  std::vector<std::string> lines_{};
+  std::vector<std::string> lines_;
 };
 
 // "1.5", "500m", "2e3", "64Gi" in units of 1/`scale`, rounded up as Kubernetes does it.
 [[nodiscard]] Result<std::int64_t> parse_kubernetes_quantity(std::string_view text, std::int64_t scale);
+
+// The name of a topology level, as annotations give it; a problem, and `level` left alone, when it cannot be one.
+void read_level(const Value& value, std::string& level);
 
 // The counter that stands for a resource: cpu, mem, gpu; all others keep their names.
 [[nodiscard]] std::string_view counter_of_resource(std::string_view resource);
@@ -37,9 +40,9 @@ class NotCarried {
 struct Pod {
   TaskTerm task{};                     // what all containers ask for together; select is the nodeSelector
   Topology topology{};                 // of Kueue's annotations
-  std::vector<std::string> command{};  // of the first container, with its args
-  std::vector<KeyValue> env{};
-  std::string container{};       // name of the first container
+  std::vector<std::string> command;  // of the first container, with its args
+  std::vector<KeyValue> env;
+  std::string container;       // name of the first container
   std::int64_t grace_seconds{};  // terminationGracePeriodSeconds; 0 = not said
 };
 

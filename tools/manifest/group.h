@@ -17,7 +17,7 @@ void read_tasks(const Value& value, std::vector<TaskTerm>& tasks);
 // A JobSet (jobset.cpp says what becomes of each of its fields).
 struct JobSetResult {
   DefineGroup group{};
-  std::vector<std::string> not_carried{};
+  std::vector<std::string> not_carried;
 };
 [[nodiscard]] JobSetResult read_jobset(const Value& document, std::string_view default_user);
 

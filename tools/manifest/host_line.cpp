@@ -12,8 +12,6 @@
 namespace lockstep {
 namespace {
 
-tl::unexpected<Error> bad(std::string message) { return fail(ErrorCode::InvalidInput, std::move(message)); }
-
 // One level of `at`: host i is in names[i * names.size() / hosts].
 Result<std::vector<std::string>> expand_level(std::string_view segment, std::size_t hosts) {
   auto names = expand_names(segment, hosts);

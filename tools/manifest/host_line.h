@@ -19,10 +19,10 @@ namespace lockstep {
 inline constexpr std::size_t kInventoryBytesMax = std::size_t{1} << 30U;
 
 struct HostEntry {
-  std::string names{};  // a hostlist
-  std::vector<Counter> counters{};
-  std::vector<KeyValue> attributes{};
-  std::string at{};  // "" = nowhere
+  std::string names;  // a hostlist
+  std::vector<Counter> counters;
+  std::vector<KeyValue> attributes;
+  std::string at;  // "" = nowhere
 };
 
 [[nodiscard]] std::size_t bytes_of(const HostInfo& host);

@@ -18,8 +18,6 @@ constexpr std::size_t kDigitsMax = 18;   // fits 64 bits
 constexpr std::size_t kBracketsMax = 8;  // in one name
 constexpr std::size_t kHostlistMax = kManifestBytesMax;
 
-tl::unexpected<Error> bad(std::string message) { return fail(ErrorCode::InvalidInput, std::move(message)); }
-
 // "001-128": numbers [first, after), printed with at least `width` digits.
 struct Range {
   std::uint64_t first{};

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "tools/manifest/text.h"
 
 namespace lockstep {
 namespace {
 
-constexpr std::string_view kApiVersion = "jobset.x-k8s.io/v1alpha2";
-constexpr std::string_view kExclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology";
+constexpr std::string_view kJobSetApiVersion = "jobset.x-k8s.io/v1alpha2";
 constexpr std::string_view kQueueName = "kueue.x-k8s.io/queue-name";
 
 void read_labels(MapReader& map, JobSetReader& jobset) {
@@ -35,7 +35,7 @@ void read_metadata(const Value& value, JobSetReader& jobset) {
   read_labels(map, jobset);
   if (const auto annotations = map.find("annotations")) {
     MapReader notes(*annotations);
-    if (const auto level = notes.find(kExclusive)) level->read_scalar(jobset.exclusive_level);
+    if (const auto level = notes.find(kExclusiveTopology)) read_level(*level, jobset.exclusive_level);
     jobset.not_carried.add_rest(notes);
   }
   jobset.not_carried.add_rest(map);
@@ -121,9 +121,19 @@ void read_claim(const Value& value, bool retained, JobSetReader& jobset) {
   const auto metadata = map.need("metadata");
   if (!metadata) return;
   MapReader inner(*metadata);
-  if (const auto name = inner.need("name")) name->read_text(claim.name);
+  const auto name = inner.need("name");
+  if (!name || !name->read_text(claim.name)) return;
+  // A pod mounts them by the names of their templates, whatever a retained one is called in the end.
+  const bool again = std::any_of(jobset.claims.begin(), jobset.claims.end(),
+                                 [&](const ClaimTemplate& other) { return other.name == claim.name; });
+  if (again) {
+    name->problem(fmt::format("{} is the name of another claim", in_quotes(claim.name)));
+    return;
+  }
   jobset.not_carried.add_rest(inner);
   read_claim_size(map, jobset.not_carried, claim);
+  jobset.not_carried.add_rest(map);
+  jobset.claims.push_back({claim.name, value.path()});
   if (retained) {
     claim.kind = ClaimKind::Standalone;
     claim.name += '-' + jobset.group.identity.name;
@@ -131,16 +141,25 @@ void read_claim(const Value& value, bool retained, JobSetReader& jobset) {
   jobset.group.spec.claims.push_back(std::move(claim));
 }
 
+bool read_retained(MapReader& policy) {
+  std::string when = "Delete";
+  const auto retention = policy.find("retentionPolicy");
+  if (!retention) return false;
+  MapReader map(*retention);
+  const auto deleted = map.find("whenDeleted");
+  if (!deleted || !deleted->read_text(when)) return false;
+  if (when != "Retain" && when != "Delete") {
+    deleted->problem(fmt::format("{} is none of Delete, Retain", in_quotes(when)));
+  }
+  return when == "Retain";
+}
+
 void read_claim_policies(const Value& value, JobSetReader& jobset) {
   value.each(kListMax, [&](const Value& policy) {
     MapReader map(policy);
-    std::string when = "Delete";
-    if (const auto retention = map.find("retentionPolicy")) {
-      MapReader inner(*retention);
-      if (const auto deleted = inner.find("whenDeleted")) deleted->read_scalar(when);
-    }
+    const bool retained = read_retained(map);
     if (const auto templates = map.find("templates")) {
-      templates->each(kListMax, [&](const Value& claim) { read_claim(claim, when == "Retain", jobset); });
+      templates->each(kListMax, [&](const Value& claim) { read_claim(claim, retained, jobset); });
     }
     jobset.not_carried.add_rest(map);
   });
@@ -172,8 +191,20 @@ void read_spec(const Value& value, JobSetReader& jobset) {
   jobset.not_carried.add_rest(map);
 }
 
-// What validate() says of our fields, in terms of the JobSet's.
-std::string jobset_path(const JobSetReader& jobset, std::string_view path) {
+// "spec.claims[1].name" -> "spec.volumeClaimPolicies[0].templates[1].metadata.name"
+std::string claim_path(const JobSetReader& jobset, std::string_view path) {
+  for (std::size_t i = 0; i < jobset.claims.size(); ++i) {
+    const std::string place = fmt::format("spec.claims[{}]", i);
+    if (!path.starts_with(place)) continue;
+    const std::string_view rest = path.substr(place.size());
+    return jobset.claims[i].path + (rest == ".name" ? ".metadata.name" : ".spec.resources.requests.storage");
+  }
+  return "spec.volumeClaimPolicies";
+}
+
+// What validate() says of our fields, in terms of the JobSet's. `key` is the part of a field that has no path there: the
+// name of a counter, which several containers may ask for, or of a variable.
+std::string jobset_path(const JobSetReader& jobset, std::string_view path, std::string_view& key) {
   struct Renamed {
     std::string_view ours;
     std::string_view theirs;
@@ -182,7 +213,6 @@ std::string jobset_path(const JobSetReader& jobset, std::string_view path) {
       {"metadata.queue", "metadata.labels.kueue.x-k8s.io/queue-name"},
       {"spec.failure", "spec.failurePolicy"},
       {"spec.success", "spec.successPolicy"},
-      {"spec.claims", "spec.volumeClaimPolicies"},
   };
   static constexpr Renamed kOfRole[] = {
       {".tasks", ".template.spec.template.spec"},
@@ -195,6 +225,7 @@ std::string jobset_path(const JobSetReader& jobset, std::string_view path) {
   for (const Renamed& field : kFields) {
     if (path.starts_with(field.ours)) return std::string(field.theirs) + std::string(path.substr(field.ours.size()));
   }
+  if (path.starts_with("spec.claims")) return claim_path(jobset, path);
   constexpr std::string_view kRoles = "spec.roles";
   if (!path.starts_with(kRoles)) return std::string(path);
   for (std::size_t i = 0; i < jobset.jobs.size(); ++i) {
@@ -204,6 +235,7 @@ std::string jobset_path(const JobSetReader& jobset, std::string_view path) {
       const std::string_view rest = path.substr(place.size());
       for (const Renamed& field : kOfRole) {
         if (!rest.starts_with(field.ours)) continue;
+        key = rest.substr(std::min(rest.find('.', field.ours.size()), rest.size() - 1) + 1);
         return fmt::format("spec.replicatedJobs[{}]{}", i, field.theirs);
       }
       return fmt::format("spec.replicatedJobs[{}]{}", i, rest);
@@ -215,9 +247,12 @@ std::string jobset_path(const JobSetReader& jobset, std::string_view path) {
 void check(const Value& document, const JobSetReader& jobset) {
   ReadContext& context = document.context();
   const ReadContext before = context;
+  std::set<std::string> told;  // once a field: the roles of an exclusive topology are all alike
   for (Problem& problem : validate(jobset.group.identity, jobset.group.spec)) {
-    std::string path = jobset_path(jobset, problem.path);
-    if (!before.mentions(path)) context.add(std::move(path), std::move(problem.text));
+    std::string_view key;
+    std::string path = jobset_path(jobset, problem.path, key);
+    if (before.mentions(path) || !told.insert(path).second) continue;
+    context.add(std::move(path), key.empty() ? std::move(problem.text) : fmt::format("{}: {}", key, problem.text));
   }
 }
 
@@ -256,8 +291,8 @@ JobSetResult read_jobset(const Value& document, std::string_view default_user) {
   map.ignore("kind");
   if (const auto version = map.find("apiVersion")) {
     std::string text;
-    if (version->read_text(text) && text != kApiVersion) {
-      version->problem(fmt::format("{} is not {}", in_quotes(text), kApiVersion));
+    if (version->read_text(text) && text != kJobSetApiVersion) {
+      version->problem(fmt::format("{} is not {}", in_quotes(text), kJobSetApiVersion));
     }
   }
   if (const auto metadata = map.need("metadata")) read_metadata(*metadata, jobset);

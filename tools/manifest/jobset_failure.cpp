@@ -14,8 +14,6 @@
 namespace lockstep {
 namespace {
 
-constexpr std::string_view kPodFailurePolicy = "PodFailurePolicy";
-
 struct Outcome {
   FailureAction action{FailureAction::FailGroup};
   bool charge{true};
@@ -117,7 +115,7 @@ class FailureReader {
   }
 
   static void read_reasons(MapReader& map, Rule& rule) {
-    static constexpr std::array<std::string_view, 5> kKnown{"BackoffLimitExceeded", "DeadlineExceeded", "FailedIndexes",
+    static constexpr std::array<std::string_view, 5> kKnown{kBackoffLimitExceeded, "DeadlineExceeded", kFailedIndexes,
                                                             "MaxFailedIndexesExceeded", kPodFailurePolicy};
     const auto value = map.find("onJobFailureReasons");
     if (!value) return;
@@ -144,9 +142,9 @@ class FailureReader {
 
   // ---- rules of ours ---------------------------------------------------------------------------------------------
 
-  [[nodiscard]] Outcome outcome_of_pod_failure(const ReplicatedJob& job) const {
+  [[nodiscard]] Outcome outcome_of(const ReplicatedJob& job, std::string_view reason) const {
     for (const Rule& rule : rules_) {
-      if (rule.applies(job, kPodFailurePolicy)) return rule.outcome_for(job);
+      if (rule.applies(job, reason)) return rule.outcome_for(job);
     }
     return {failure_.default_action, true};
   }
@@ -156,7 +154,7 @@ class FailureReader {
       FailureRule rule = pod_rule.match;
       rule.roles = job.roles;
       const Outcome outcome =
-          pod_rule.ignore ? Outcome{FailureAction::RestartMember, false} : outcome_of_pod_failure(job);
+          pod_rule.reason.empty() ? Outcome{FailureAction::RestartMember, false} : outcome_of(job, pod_rule.reason);
       add(std::move(rule), outcome);
     }
   }
@@ -165,7 +163,7 @@ class FailureReader {
   [[nodiscard]] static std::optional<std::vector<FailureReason>> reasons_of(const Rule& rule) {
     if (rule.reasons.empty()) return std::vector<FailureReason>{};
     std::vector<FailureReason> reasons;
-    if (rule.names("BackoffLimitExceeded")) {
+    if (rule.names(kBackoffLimitExceeded)) {
       reasons = {FailureReason::Exited, FailureReason::Signaled, FailureReason::OutOfMemory, FailureReason::HostLost,
                  FailureReason::LaunchFailed};
     }

@@ -12,7 +12,6 @@
 namespace lockstep {
 namespace {
 
-constexpr std::string_view kExclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology";
 constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
 
 struct Job {
@@ -31,12 +30,15 @@ struct Job {
 std::vector<ExitRange> all_but(std::vector<std::int32_t> codes) {
   std::sort(codes.begin(), codes.end());
   std::vector<ExitRange> ranges;
-  std::int32_t first = 1;
-  for (const std::int32_t code : codes) {
-    if (code > first) ranges.push_back({first, code - 1});
-    if (code >= first && code < kInt32Max) first = code + 1;
+  std::int64_t first = 1;
+  const auto add_to = [&](std::int64_t last) {
+    if (last >= first) ranges.push_back({static_cast<std::int32_t>(first), static_cast<std::int32_t>(last)});
+  };
+  for (const std::int64_t code : codes) {
+    add_to(code - 1);
+    first = std::max(first, code + 1);
   }
-  ranges.push_back({first, static_cast<std::int32_t>(kInt32Max)});
+  add_to(kInt32Max);
   return ranges;
 }
 
@@ -50,10 +52,11 @@ bool read_exit_codes(const Value& value, const Job& job, NotCarried& not_carried
   }
   std::vector<std::int32_t> codes;
   if (const auto values = map.need("values")) {
-    values->each(kListMax, [&](const Value& item) {
+    const bool good = values->each(kListMax, [&](const Value& item) {
       std::int64_t code = 0;
       if (item.read_integer(code, 0, kInt32Max)) codes.push_back(static_cast<std::int32_t>(code));
     });
+    if (good && values->node().items.empty()) values->problem("at least one exit code is needed");
   }
   const auto op = map.need("operator");
   if (!op || !op->read_scalar(text)) return false;
@@ -74,13 +77,33 @@ bool read_pod_conditions(const Value& value, NotCarried& not_carried, FailureRul
     std::string type;
     const auto what = map.need("type");
     if (!what || !what->read_scalar(type)) return;
-    if (type == "DisruptionTarget") {
+    std::string status = "True";
+    const auto given = map.find("status");
+    if (given && !given->read_scalar(status)) return;
+    if (type == "DisruptionTarget" && status == "True") {
       match.reasons = {FailureReason::HostLost};
     } else {
       not_carried.add(*what, fmt::format("{} is a condition known to Kubernetes only", printable(type)));
     }
   });
   return !match.reasons.empty();
+}
+
+// Count and FailIndex must be rules too, or those after them would match what these have decided.
+bool read_pod_action(const Value& value, std::string_view action, NotCarried& not_carried, PodRule& rule) {
+  if (action == "FailJob") {
+    rule.reason = kPodFailurePolicy;
+  } else if (action == "Count") {
+    rule.reason = kBackoffLimitExceeded;
+    not_carried.add(value, "a failure counts at once");
+  } else if (action == "FailIndex") {
+    rule.reason = kFailedIndexes;
+    not_carried.add(value, "a member fails with its Job");
+  } else if (action != "Ignore") {
+    value.problem(fmt::format("{} is none of FailJob, Ignore, Count, FailIndex", in_quotes(action)));
+    return false;
+  }
+  return true;
 }
 
 void read_pod_rule(const Value& value, NotCarried& not_carried, Job& job) {
@@ -91,16 +114,16 @@ void read_pod_rule(const Value& value, NotCarried& not_carried, Job& job) {
   if (!what || !what->read_scalar(action)) return;
   const auto codes = map.find("onExitCodes");
   const auto conditions = map.find("onPodConditions");
-  const bool by_code = codes && read_exit_codes(*codes, job, not_carried, rule.match);
-  const bool by_condition = !codes && conditions && read_pod_conditions(*conditions, not_carried, rule.match);
-  if (action == "Ignore" || action == "FailJob") {
-    rule.ignore = action == "Ignore";
-    if (by_code || by_condition) job.pod_rules.push_back(std::move(rule));
-  } else if (action == "Count" || action == "FailIndex") {
-    not_carried.add(*what, action == "Count" ? "a failure counts at once" : "a member fails with its Job");
-  } else {
-    what->problem(fmt::format("{} is none of FailJob, Ignore, Count, FailIndex", in_quotes(action)));
+  const bool any_condition = conditions && !conditions->node().items.empty();
+  if (codes.has_value() == any_condition) {
+    value.problem(codes ? "onExitCodes and onPodConditions cannot both be given"
+                        : "neither onExitCodes nor onPodConditions says which failures it is about");
+    return;
   }
+  if (!read_pod_action(*what, action, not_carried, rule)) return;
+  const bool known = codes ? read_exit_codes(*codes, job, not_carried, rule.match)
+                           : read_pod_conditions(*conditions, not_carried, rule.match);
+  if (known) job.pod_rules.push_back(std::move(rule));
 }
 
 void read_pod_failure_policy(MapReader& spec, NotCarried& not_carried, Job& job) {
@@ -157,7 +180,7 @@ void read_job_metadata(const Value& value, NotCarried& not_carried, Job& job) {
   MapReader map(value);
   if (const auto annotations = map.find("annotations")) {
     MapReader notes(*annotations);
-    if (const auto level = notes.find(kExclusive)) level->read_scalar(job.exclusive_level);
+    if (const auto level = notes.find(kExclusiveTopology)) read_level(*level, job.exclusive_level);
     not_carried.add_rest(notes);
   }
   not_carried.add_rest(map);
@@ -173,6 +196,9 @@ void read_job_template(const Value& value, NotCarried& not_carried, Job& job) {
   read_backoff_limit(inner, *spec, not_carried);
   if (const auto pod = inner.need("template")) read_pod_template(*pod, not_carried, job.pod);
   read_pod_failure_policy(inner, not_carried, job);
+  if (const auto success = inner.find("successPolicy")) {
+    success->problem("a Job that ends before all its pods have succeeded; all members of a role are waited for");
+  }
   not_carried.add_rest(inner);
   not_carried.add_rest(map);
 }
@@ -230,6 +256,10 @@ void add_roles(JobSetReader& jobset, const Value& value, ReplicatedJob& entry, J
   if (job.exclusive_level.empty()) {
     add_role(jobset, entry, std::move(role), static_cast<std::uint32_t>(members));
     return;
+  }
+  if (!role.topology.required.empty()) {
+    jobset.not_carried.add(value, fmt::format("the exclusive topology decides; that all Jobs are in one {}",
+                                              printable(role.topology.required)));
   }
   role.topology.required = std::move(job.exclusive_level);
   add_exclusive_roles(jobset, value, entry, std::move(role));

@@ -17,19 +17,19 @@ inline constexpr std::size_t kManifestBytesMax = 16U << 20U;
 inline constexpr std::size_t kInventoryHostsMax = 1'000'000;
 
 struct ManifestResult {
-  std::vector<DefineGroup> groups{};       // one per document
-  std::vector<Problem> problems{};         // not empty: `groups` must not be used
-  std::vector<std::string> not_carried{};  // foreign manifests: "spec.network: ..., not carried"
+  std::vector<DefineGroup> groups;       // one per document
+  std::vector<Problem> problems;         // not empty: `groups` must not be used
+  std::vector<std::string> not_carried;  // foreign manifests: "spec.network: ..., not carried"
 };
 
 // Every document of the text: GangGroup, or JobSet, told by `kind`. `default_user` fills metadata.user.
 [[nodiscard]] ManifestResult read_manifest(std::string_view text, std::string_view default_user);
 
 struct InventoryResult {
-  std::vector<std::string> levels{};
-  std::vector<Counter> pools{};
-  std::vector<HostInfo> hosts{};  // expanded, in the order written
-  std::vector<Problem> problems{};
+  std::vector<std::string> levels;
+  std::vector<Counter> pools;
+  std::vector<HostInfo> hosts;  // expanded, in the order written
+  std::vector<Problem> problems;
 };
 [[nodiscard]] InventoryResult read_inventory(std::string_view text);
 

@@ -13,7 +13,6 @@
 namespace lockstep {
 namespace {
 
-constexpr std::int64_t kThousandths = 1000;  // of a core, the base unit of cpu
 
 using Amounts = std::map<std::string, std::int64_t>;
 
@@ -115,11 +114,12 @@ void read_containers(MapReader& spec, NotCarried& not_carried, Pod& pod, Amounts
 }
 
 // Init containers run one after another before the others: each must fit by itself, none adds up. One with
-// `restartPolicy: Always` stays, and does add up.
+// `restartPolicy: Always` stays, and does add up, also with those that come after it.
 void read_init_containers(MapReader& spec, NotCarried& not_carried, Amounts& sum) {
   const auto containers = spec.find("initContainers");
   if (!containers) return;
-  std::vector<Amounts> single;
+  Amounts staying;
+  Amounts most;  // at any time before the others start
   containers->each(kListMax, [&](const Value& value) {
     MapReader map(value);
     std::string restart;
@@ -127,14 +127,14 @@ void read_init_containers(MapReader& spec, NotCarried& not_carried, Amounts& sum
     Amounts amounts = read_resources(map, not_carried);
     not_carried.add(value, "what it asks for is counted, but only the first container runs");
     if (restart == "Always") {
-      add_amounts(amounts, sum);
-    } else {
-      single.push_back(std::move(amounts));
+      add_amounts(amounts, staying);
+      return;
     }
+    add_amounts(staying, amounts);
+    for (const auto& [name, amount] : amounts) most[name] = std::max(most[name], amount);
   });
-  for (const Amounts& amounts : single) {
-    for (const auto& [name, amount] : amounts) sum[name] = std::max(sum[name], amount);
-  }
+  add_amounts(staying, sum);
+  for (const auto& [name, amount] : most) sum[name] = std::max(sum[name], amount);
 }
 
 void read_node_selector(MapReader& spec, Pod& pod) {
@@ -152,10 +152,10 @@ void read_pod_metadata(const Value& value, NotCarried& not_carried, Pod& pod) {
   if (const auto annotations = map.find("annotations")) {
     MapReader notes(*annotations);
     if (const auto level = notes.find("kueue.x-k8s.io/podset-required-topology")) {
-      level->read_scalar(pod.topology.required);
+      read_level(*level, pod.topology.required);
     }
     if (const auto level = notes.find("kueue.x-k8s.io/podset-preferred-topology")) {
-      level->read_scalar(pod.topology.preferred);
+      read_level(*level, pod.topology.preferred);
     }
     not_carried.add_rest(notes);
   }

@@ -25,7 +25,6 @@ constexpr std::array kSuffixes{
     Suffix{"G", 1'000'000'000},
     Suffix{"T", 1'000'000'000'000},
 };
-constexpr std::int64_t kThousandths = 1000;  // of a core, the base unit of cpu
 
 constexpr std::array kUnits{
     Suffix{"ns", 1},
@@ -47,8 +46,6 @@ std::int64_t factor_of(const std::array<Suffix, N>& table, std::string_view suff
   }
   return 0;
 }
-
-tl::unexpected<Error> bad(std::string message) { return fail(ErrorCode::InvalidInput, std::move(message)); }
 
 std::string_view digits_of(std::string_view text) {
   std::size_t size = 0;

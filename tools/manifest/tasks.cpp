@@ -14,8 +14,6 @@ namespace {
 constexpr std::size_t kTasksTextMax = 65'536;
 constexpr std::size_t kParenthesesMax = 32;
 
-tl::unexpected<Error> bad(std::string message) { return fail(ErrorCode::InvalidInput, std::move(message)); }
-
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '.' || c == '_' || c == '-' ||
          c == '/';

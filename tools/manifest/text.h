@@ -2,10 +2,16 @@
 // Small text helpers that the readers of this folder share. Not for use outside of it.
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "events/error.h"
 
 namespace lockstep {
+
+inline constexpr std::int64_t kThousandths = 1000;  // of a core, the base unit of cpu
 
 [[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 [[nodiscard]] constexpr bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -20,6 +26,10 @@ namespace lockstep {
 [[nodiscard]] constexpr bool is_plain_key(std::string_view text) {
   return !text.empty() && text.size() <= 253 &&
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
+[[nodiscard]] inline tl::unexpected<Error> bad(std::string message) {
+  return fail(ErrorCode::InvalidInput, std::move(message));
 }
 
 // `text` for an error message: in double quotes, on one line, cut when it is long. What an author wrote may be

@@ -120,8 +120,7 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
   return overlong || outside ? 0 : length;
 }
 
-// Before the parser sees anything: it takes a byte 4 for the end of the text, and guesses at other encodings. Deep
-// nesting is refused here too, because the scanner's work for one flow bracket grows with the brackets around it.
+// Before the parser sees anything: it takes a byte 4 for the end of the text, and guesses at other encodings.
 void check_bytes(std::string_view text) {
   int line = 0;
   std::size_t line_start = 0;

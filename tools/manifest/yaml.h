@@ -34,14 +34,14 @@ struct YamlNode {
   bool quoted{false};
   std::uint32_t line{};                  // from 1
   std::uint32_t column{};                // from 1
-  std::string text{};                    // of a scalar
-  std::vector<const YamlNode*> items{};  // of a list; of a map key, value, key, value ...
+  std::string text;                    // of a scalar
+  std::vector<const YamlNode*> items;  // of a list; of a map key, value, key, value ...
 };
 
 struct YamlText {
-  std::deque<YamlNode> nodes{};  // owns them
-  std::vector<const YamlNode*> documents{};
-  std::vector<Problem> problems{};  // of syntax and bounds: "line 3, column 7"; the documents before it are there
+  std::deque<YamlNode> nodes;  // owns them
+  std::vector<const YamlNode*> documents;
+  std::vector<Problem> problems;  // of syntax and bounds: "line 3, column 7"; the documents before it are there
 };
 
 [[nodiscard]] YamlText parse_yaml(std::string_view text);
@@ -64,7 +64,7 @@ class ReadContext {
 
  private:
   std::string prefix_;
-  std::vector<Problem> problems_{};
+  std::vector<Problem> problems_;
   std::size_t spent_;
 };
 
@@ -153,7 +153,7 @@ class MapReader {
  private:
   Value value_;
   bool is_map_ = false;
-  std::vector<bool> asked_{};
+  std::vector<bool> asked_;
 };
 
 // "FailGroup" -> "failGroup", as manifests spell it.

@@ -35,10 +35,10 @@ class Book {
 
  private:
   struct KnownGroup {
-    std::string name{};
+    std::string name;
     bool reused{false};  // an earlier group had this name
-    std::vector<std::string> roles{};
-    std::vector<std::string> claims{};
+    std::vector<std::string> roles;
+    std::vector<std::string> claims;
   };
   void learn_names(const Event& event);
 

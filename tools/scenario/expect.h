@@ -9,8 +9,8 @@ namespace lockstep::scenario {
 
 struct Verdict {
   bool holds{false};
-  std::string expected{};
-  std::string got{};
+  std::string expected;
+  std::string got;
 };
 
 // `last`: what became of the step above that was no expectation. Errors: the store cannot be read (same-digest).

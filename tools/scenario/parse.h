@@ -27,9 +27,9 @@ using LoadFile = std::function<Result<std::string>(const std::string& name)>;
 
 // One line's words, and its block when it has one.
 struct Words {
-  std::vector<std::string> words{};  // the verb first; without `<<EOF`
+  std::vector<std::string> words;  // the verb first; without `<<EOF`
   bool has_block{false};
-  std::string block{};
+  std::string block;
   [[nodiscard]] std::size_t size() const { return words.size(); }
   [[nodiscard]] const std::string& operator[](std::size_t i) const { return words[i]; }
 };

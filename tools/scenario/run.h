@@ -16,7 +16,7 @@ inline constexpr std::size_t kRoundsMax = 10'000;  // of agents and passes until
 
 struct Refusal {
   AnswerCode code{AnswerCode::Done};  // Done: nothing was refused
-  std::string text{};
+  std::string text;
   // The core took it all the same (reports are never refused), but it named something that never was: an `expect
   // rejected` may ask for it, and nothing is wrong without one.
   bool tolerated{false};

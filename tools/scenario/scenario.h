@@ -25,7 +25,7 @@ struct ScenarioOptions {
 
 struct ScenarioResult {
   int status{0};                        // 0 all expectations held, 1 some did not, 2 a line does not parse
-  std::vector<std::string> failures{};  // "FILE:LINE: expected ..., got ..."
+  std::vector<std::string> failures;  // "FILE:LINE: expected ..., got ..."
   std::uint64_t steps{};
   std::uint64_t expectations{};
   std::uint64_t events{};

@@ -19,7 +19,7 @@ namespace lockstep::scenario {
 
 // ---- what a line names --------------------------------------------------------------------------------------------
 struct GroupRef {  // `g`: the latest of that name; `g#7`: the group with id 7
-  std::string name{};
+  std::string name;
   std::uint64_t id{};  // 0: by name
 };
 [[nodiscard]] std::string to_string(const GroupRef& group);
@@ -27,9 +27,9 @@ struct GroupRef {  // `g`: the latest of that name; `g#7`: the group with id 7
 // `g/*`, `g/worker[*]`, `g/worker[3]`, `g/worker[0-2,5]`.
 struct MemberRef {
   GroupRef group{};
-  std::string role{};                    // empty: every role
+  std::string role;                    // empty: every role
   bool all{false};                       // a set: of those of which the report is due
-  std::vector<std::uint32_t> indexes{};  // when not `all`: each named singly
+  std::vector<std::uint32_t> indexes;  // when not `all`: each named singly
 };
 [[nodiscard]] std::string to_string(const MemberRef& members);
 
@@ -37,33 +37,33 @@ struct MemberRef {
 struct ClaimPath {
   bool standalone{false};
   MemberRef members{};  // `role` empty: of the group itself
-  std::string name{};
+  std::string name;
 };
 [[nodiscard]] std::string to_string(const ClaimPath& claim);
 
 // ---- the cluster --------------------------------------------------------------------------------------------------
 struct LevelsStep {
-  std::vector<std::string> levels{};
+  std::vector<std::string> levels;
 };
 struct HostStep {  // one SetHost for each host of the list
-  std::vector<SetHost> hosts{};
+  std::vector<SetHost> hosts;
 };
 struct PoolStep {
-  std::string name{};
+  std::string name;
   std::int64_t total{};
 };
 struct HostVerbStep {
   HostVerb verb{HostVerb::Down};
-  std::vector<std::string> hosts{};
+  std::vector<std::string> hosts;
 };
 struct InventoryStep {
-  std::string text{};
+  std::string text;
 };
 
 // ---- groups -------------------------------------------------------------------------------------------------------
 enum class Submit : std::uint8_t { No, Yes };
 struct DefineStep {
-  std::string text{};
+  std::string text;
   Submit submit{Submit::No};  // `run`
 };
 struct GroupStep {
@@ -72,7 +72,7 @@ struct GroupStep {
 };
 struct ResizeStep {
   GroupRef group{};
-  std::string role{};
+  std::string role;
   std::uint32_t replicas{};
 };
 
@@ -88,9 +88,9 @@ struct AgentsModeStep {
 struct ReportStep {
   ReportKind kind{ReportKind::Armed};
   MemberRef members{};
-  std::optional<std::uint32_t> attempt{};
-  std::optional<std::uint32_t> run{};
-  std::optional<std::uint64_t> sequence{};
+  std::optional<std::uint32_t> attempt;
+  std::optional<std::uint32_t> run;
+  std::optional<std::uint64_t> sequence;
   std::int32_t exit_code{};
   std::int32_t signal{};
   FailureReason reason{FailureReason::None};
@@ -114,18 +114,18 @@ struct TrimStep {};
 // ---- expectations -------------------------------------------------------------------------------------------------
 struct ExpectGroup {  // key and value in one spelling: equal texts mean equal values
   GroupRef group{};
-  std::string key{};    // phase attempt charged reason reason.role .. end end.role .. domain deadline.reserve ..
-  std::string value{};  // `none` where nothing is there
+  std::string key;    // phase attempt charged reason reason.role .. end end.role .. domain deadline.reserve ..
+  std::string value;  // `none` where nothing is there
 };
 struct ExpectHeld {
   GroupRef group{};
   bool none{false};
-  std::vector<Counter> counters{};
+  std::vector<Counter> counters;
 };
 struct ExpectMember {
   MemberRef members{};  // of a set: each of them
-  std::string key{};    // phase host run exitCode signal reason
-  std::string value{};
+  std::string key;    // phase host run exitCode signal reason
+  std::string value;
 };
 struct ExpectMembersIn {
   MemberRef members{};
@@ -134,15 +134,15 @@ struct ExpectMembersIn {
 };
 struct ExpectMembersOn {
   MemberRef members{};
-  std::vector<std::string> hosts{};
+  std::vector<std::string> hosts;
   std::uint64_t count{};
 };
 struct ExpectHostFree {
-  std::vector<std::string> hosts{};
-  std::vector<Counter> counters{};
+  std::vector<std::string> hosts;
+  std::vector<Counter> counters;
 };
 struct ExpectPoolFree {
-  std::string pool{};
+  std::string pool;
   std::int64_t free{};
 };
 struct ExpectClaim {
@@ -156,7 +156,7 @@ struct ExpectIntents {
 };
 struct ExpectEvents {
   EventKind kind{EventKind::HostAdded};
-  std::optional<GroupRef> group{};
+  std::optional<GroupRef> group;
   std::uint64_t count{};
 };
 struct ExpectGroups {
@@ -167,7 +167,7 @@ struct ExpectRejected {
   AnswerCode code{AnswerCode::Done};
 };
 struct ExpectLate {
-  std::optional<GroupRef> group{};
+  std::optional<GroupRef> group;
   std::uint64_t count{};
 };
 struct ExpectSameDigest {};
@@ -189,26 +189,26 @@ using StepBody = std::variant<LevelsStep, HostStep, PoolStep, HostVerbStep, Inve
 // The lines after a `----`, up to the next empty one: the events that the step above causes.
 struct Golden {
   std::size_t line{};  // of the `----`
-  std::vector<std::string> events{};
+  std::vector<std::string> events;
 };
 
 struct Step {
   std::size_t line{};  // from 1
-  std::string text{};  // as written, without comment
+  std::string text;  // as written, without comment
   StepBody body{};
-  std::optional<Golden> golden{};
+  std::optional<Golden> golden;
 };
 
 [[nodiscard]] inline bool is_expectation(const Step& step) { return std::holds_alternative<ExpectStep>(step.body); }
 
 struct ParseError {
   std::size_t line{};
-  std::string what{};
+  std::string what;
 };
 
 struct Script {
-  std::vector<Step> steps{};
-  std::vector<ParseError> errors{};  // not empty: nothing is run
+  std::vector<Step> steps;
+  std::vector<ParseError> errors;  // not empty: nothing is run
 };
 
 }  // namespace lockstep::scenario

@@ -25,8 +25,8 @@ namespace lockstep::scenario {
 inline constexpr Time kScenarioStart{1'000'000'000};  // 1 s: 0 means "no time"
 
 struct Unmet {
-  std::string expected{};
-  std::string got{};
+  std::string expected;
+  std::string got;
 };
 
 class World {

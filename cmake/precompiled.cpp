@@ -1,0 +1,1 @@
+// Nothing of its own: the targets made of it exist for their precompiled headers.

@@ -1,1 +1,0 @@
-// Nothing of its own: the target exists for its precompiled header.
