@@ -1,5 +1,5 @@
 # What nearly every file of a layer includes, compiled once: most files cost the compiler less than their headers do.
-# The tsan preset builds without, so that every file still includes what it uses.
+# The fuzz preset builds without, so that every file still includes what it uses.
 
 # lockstep_precompiled(core HEADERS <a.h> ... LIBS ... OPTIONS ...): for lockstep_library(... PRECOMPILED core).
 function(lockstep_precompiled name)

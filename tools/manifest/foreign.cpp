@@ -118,8 +118,8 @@ void read_level(const Value& value, std::string& level) {
   if (is_plain_key(text)) {
     level = std::move(text);
   } else {
-    value.problem(fmt::format("{} is not the name of a level; use printable ASCII without spaces, at most 253 characters",
-                              in_quotes(text)));
+    value.problem(fmt::format(
+        "{} is not the name of a level; use printable ASCII without spaces, at most 253 characters", in_quotes(text)));
   }
 }
 

@@ -38,11 +38,11 @@ void read_level(const Value& value, std::string& level);
 [[nodiscard]] std::string_view counter_of_resource(std::string_view resource);
 
 struct Pod {
-  TaskTerm task{};                     // what all containers ask for together; select is the nodeSelector
-  Topology topology{};                 // of Kueue's annotations
+  TaskTerm task{};                   // what all containers ask for together; select is the nodeSelector
+  Topology topology{};               // of Kueue's annotations
   std::vector<std::string> command;  // of the first container, with its args
   std::vector<KeyValue> env;
-  std::string container;       // name of the first container
+  std::string container;         // name of the first container
   std::int64_t grace_seconds{};  // terminationGracePeriodSeconds; 0 = not said
 };
 

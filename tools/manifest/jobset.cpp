@@ -202,8 +202,8 @@ std::string claim_path(const JobSetReader& jobset, std::string_view path) {
   return "spec.volumeClaimPolicies";
 }
 
-// What validate() says of our fields, in terms of the JobSet's. `key` is the part of a field that has no path there: the
-// name of a counter, which several containers may ask for, or of a variable.
+// What validate() says of our fields, in terms of the JobSet's. `key` is what a path of theirs does not say: the
+// counter, which several containers may ask for, the variable, the role that is waited for.
 std::string jobset_path(const JobSetReader& jobset, std::string_view path, std::string_view& key) {
   struct Renamed {
     std::string_view ours;

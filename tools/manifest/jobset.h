@@ -32,7 +32,7 @@ inline constexpr std::string_view kPodFailurePolicy = "PodFailurePolicy";
 
 // One entry of a Job's podFailurePolicy that we can tell: which failures it is about, and what they mean.
 struct PodRule {
-  FailureRule match{};         // only its filters
+  FailureRule match{};        // only its filters
   std::string_view reason{};  // of which the Job fails; empty = Ignore: the pod runs again and nothing is counted
 };
 
@@ -56,7 +56,7 @@ struct JobSetReader {
   NotCarried not_carried{};
   DefineGroup group{};
   std::vector<ReplicatedJob> jobs;
-  std::string exclusive_level;  // of the JobSet's annotation
+  std::string exclusive_level;        // of the JobSet's annotation
   std::vector<ClaimTemplate> claims;  // as many as the group has
 
   std::int64_t grace_seconds{};  // the longest terminationGracePeriodSeconds; 0 = not said

@@ -13,7 +13,6 @@
 namespace lockstep {
 namespace {
 
-
 using Amounts = std::map<std::string, std::int64_t>;
 
 void read_amounts(MapReader& resources, std::string_view key, Amounts& amounts) {

@@ -1,0 +1,24 @@
+// A record of the log, its payload without the frame, and a command from a socket: decoded, or refused with words.
+
+#include "events/record.h"
+
+#include <cstdint>
+
+#include "events/codec.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace lockstep;
+  const auto bytes = std::as_bytes(std::span(data, size));
+  const auto record = decode_record(bytes, "fuzz");
+  if (!record) LOCKSTEP_CHECK(!record.error().message.empty(), "a refusal without words");
+  const auto events = decode_events(bytes, Seq{1}, 1);
+  if (events) {
+    // What was taken can be written, and is read again as the same.
+    std::vector<std::byte> again;
+    encode_events(*events, again);
+    const auto same = decode_events(again, Seq{1}, 1);
+    LOCKSTEP_CHECK(same && *same == *events, "an event that was read does not come back");
+  }
+  (void)decode_command(bytes);
+  return 0;
+}
