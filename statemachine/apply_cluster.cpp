@@ -38,6 +38,7 @@ void on(const Context& context, const HostAdded& event) {
   State& state = context.state;
   LOCKSTEP_CHECK(event.host.value == state.head.host_last.value + 1, "host ids are given out in order");
   EditHead(state)->host_last = event.host;
+  state.indexes.empty_cluster.forget();
   Host& host = state.hosts.insert(event.host);
   host.facts = {event.host, event.info};
   derived::measure(state, host);
@@ -46,6 +47,7 @@ void on(const Context& context, const HostAdded& event) {
 }
 
 void on(const Context& context, const HostChanged& event) {
+  context.state.indexes.empty_cluster.forget();
   Host& host = host_of(context, event.host);
   edit::Plain<HostFacts> facts(context.state, EntityKind::Host, host.facts);
   facts->info = event.info;
@@ -58,11 +60,13 @@ void on(const Context& context, const HostRemoved& event) {
   LOCKSTEP_CHECK(host.groups.empty(), "a host that is in use cannot be removed");
   digest_detail::subtract(state.digest, hash_entity(EntityKind::Host, host.facts));
   state.indexes.hosts_by_name.erase(host.facts.info.name);
+  state.indexes.empty_cluster.forget();
   state.hosts.erase(event.host);
 }
 
 void on(const Context& context, const PoolSet& event) {
   State& state = context.state;
+  state.indexes.empty_cluster.forget();
   (void)derived::intern(state, event.name);
   const auto [pool, fresh] = state.pools.try_emplace(event.name);
   if (!fresh) digest_detail::subtract(state.digest, hash_entity(EntityKind::Pool, pool->second, event.name));
@@ -70,7 +74,10 @@ void on(const Context& context, const PoolSet& event) {
   digest_detail::add(state.digest, hash_entity(EntityKind::Pool, pool->second, event.name));
 }
 
-void on(const Context& context, const LevelsSet& event) { EditHead(context.state)->levels = event.levels; }
+void on(const Context& context, const LevelsSet& event) {
+  context.state.indexes.empty_cluster.forget();
+  EditHead(context.state)->levels = event.levels;
+}
 
 void on(const Context& context, const ControllerStarted& event) {
   EditHead head(context.state);

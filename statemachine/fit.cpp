@@ -1,6 +1,8 @@
 #include "statemachine/fit.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 
 #include "statemachine/capacity.h"
 #include "statemachine/fit_shape.h"
@@ -46,24 +48,52 @@ std::vector<std::uint32_t> first_numbers(std::uint32_t count) {
   return numbers;
 }
 
+// In the first of `domains` that holds all of it; nothing when none does.
+std::optional<Fit> fit_in_one_of(const std::vector<Domain>& domains, const CapacityView& view, const GroupSpec& spec,
+                                 const std::vector<RoleDemand>& demand, Require require) {
+  const Shape shape = fit_detail::make_shape(view, spec, demand);
+  if (!fit_detail::pools_suffice(view, shape)) return std::nullopt;
+  fit_detail::Budget budget = fit_detail::budget_for(shape);
+  fit_detail::DomainSolver solver(view, spec, shape, require, budget);
+  for (const Domain& domain : domains) {
+    const auto found = solver.solve_in(domain);
+    if (!found) continue;
+    Fit fit;
+    fit.fits = true;
+    fit.domain = view.path(domain);
+    to_placements(view, shape, *found, fit);
+    return fit;
+  }
+  return std::nullopt;
+}
+
+// Hosts that are asked before all are: most groups fit into a few empty ones, and more hosts make nothing impossible.
+constexpr std::uint32_t kFewHosts = 64;
+
+Fit could_ever_fit(State& state, const GroupSpec& spec, const std::vector<RoleDemand>& demand) {
+  const CapacityView& view = state.indexes.empty_cluster.of(state);
+  if (spec.topology.required.empty() && view.row_count() > kFewHosts) {
+    const std::vector<Domain> few{Domain{0, {0, kFewHosts}}};
+    if (auto fit = fit_in_one_of(few, view, spec, demand, Require::AsSaid)) return std::move(*fit);
+  }
+  return fit_in(view, spec, demand, Require::AsSaid, {}, Explain::Yes);
+}
+
 }  // namespace
+
+const CapacityView& EmptyCluster::of(const State& state) {
+  if (!view_) view_ = std::make_shared<const CapacityView>(state, Capacity::All);
+  return *view_;
+}
 
 Fit fit_in(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand, Require require,
            std::string_view inside, Explain explain) {
-  Fit fit;
-  const Shape shape = fit_detail::make_shape(view, spec, demand);
-  if (fit_detail::pools_suffice(view, shape)) {
-    fit_detail::Budget budget = fit_detail::budget_for(shape);
-    fit_detail::DomainSolver solver(view, spec, shape, require, budget);
-    for (const Domain& domain : fit_detail::group_domains(view, spec, require, inside)) {
-      const auto found = solver.solve_in(domain);
-      if (!found) continue;
-      fit.fits = true;
-      fit.domain = inside.empty() ? view.path(domain) : std::string(inside);
-      to_placements(view, shape, *found, fit);
-      return fit;
-    }
+  const auto domains = fit_detail::group_domains(view, spec, require, inside);
+  if (auto found = fit_in_one_of(domains, view, spec, demand, require)) {
+    if (!inside.empty()) found->domain = inside;
+    return std::move(*found);
   }
+  Fit fit;
   if (explain == Explain::Yes) fit.shortage = fit_detail::find_shortage(view, spec, demand, require, inside);
   return fit;
 }
@@ -73,17 +103,17 @@ Fit fit(const State& state, const GroupSpec& spec, const std::vector<RoleDemand>
   return fit_in(CapacityView(state, capacity), spec, demand, require, inside, Explain::Yes);
 }
 
-Fit could_ever_fit(const State& state, const Group& group) {
-  return fit(state, *group.spec, whole_demand(group, group.spec->partial), Capacity::All);
+Fit could_ever_fit(State& state, const Group& group) {
+  return could_ever_fit(state, *group.spec, whole_demand(group, group.spec->partial));
 }
 
-Fit could_ever_fit(const State& state, const GroupSpec& spec) {
+Fit could_ever_fit(State& state, const GroupSpec& spec) {
   std::vector<RoleDemand> demand;
   for (RoleIndex role = 0; role < spec.roles.size(); ++role) {
     const RoleSpec& each = spec.roles[role];
     demand.push_back({role, first_numbers(spec.partial ? each.min : each.replicas), each.spares, {}});
   }
-  return fit(state, spec, demand, Capacity::All);
+  return could_ever_fit(state, spec, demand);
 }
 
 }  // namespace lockstep

@@ -63,9 +63,10 @@ struct Fit {
 // What a pending resize of `role` adds to the members required now: the lowest free indexes. Empty when it adds nothing.
 [[nodiscard]] std::vector<RoleDemand> growth_demand(const State& state, const Group& group, RoleIndex role);
 
-// True when the group could run on this cluster at all: every host up and empty, its mins with `partial`.
-[[nodiscard]] Fit could_ever_fit(const State& state, const Group& group);
+// True when the group could run on this cluster at all: every host up and empty, its mins with `partial`. Its members
+// say no more than that. Keeps what it learns of the cluster in the state's indexes.
+[[nodiscard]] Fit could_ever_fit(State& state, const Group& group);
 // The same for a spec that is not yet a group (define).
-[[nodiscard]] Fit could_ever_fit(const State& state, const GroupSpec& spec);
+[[nodiscard]] Fit could_ever_fit(State& state, const GroupSpec& spec);
 
 }  // namespace lockstep

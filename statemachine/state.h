@@ -262,6 +262,26 @@ struct SpecEntry {
   std::shared_ptr<const SpecRequests> requests;
 };
 
+class CapacityView;  // statemachine/capacity.h
+struct State;
+
+// The cluster as if every host were up and empty: made when could_ever_fit() first asks, forgotten when hosts, pools or
+// levels change. A copy of the state makes its own.
+class EmptyCluster {
+ public:
+  EmptyCluster() = default;
+  EmptyCluster(const EmptyCluster&) {}
+  EmptyCluster& operator=(const EmptyCluster&) {
+    forget();
+    return *this;
+  }
+  [[nodiscard]] const CapacityView& of(const State& state);
+  void forget() { view_.reset(); }
+
+ private:
+  std::shared_ptr<const CapacityView> view_;
+};
+
 struct Indexes {
   std::set<TimerKey> timers;
   std::set<OrderKey> wants_hosts;  // Pending, Reserving; and active groups with a member that waits for hosts or to grow
@@ -270,6 +290,7 @@ struct Indexes {
   std::map<std::string, std::set<GroupId>> standalone_users;
   std::map<std::string, HostId> hosts_by_name;
   std::array<std::uint64_t, kGroupPhaseCount> groups_in{};
+  EmptyCluster empty_cluster;
 };
 
 struct State {

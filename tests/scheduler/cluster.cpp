@@ -172,7 +172,7 @@ void Cluster::ask_resize(GroupId id, RoleIndex role, std::uint32_t replicas) {
   head.resize_to = replicas;
 }
 
-const State& Cluster::state() {
+State& Cluster::state() {
   rebuild_derived(state_);
   return state_;
 }

@@ -46,7 +46,7 @@ class Cluster {
   void ask_resize(GroupId id, RoleIndex role, std::uint32_t replicas);
 
   // The state with everything derived brought up to date.
-  const State& state();
+  State& state();
   // Does what decide and apply would do with the plan, as far as hosts go.
   void carry_out(const Plan& plan);
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "statemachine/apply.h"
 #include "tests/scheduler/cluster.h"
 
 namespace lockstep::testing {
@@ -319,6 +320,48 @@ TEST(Fit, AMillionMembersTakeOneWalkOverTheHosts) {
   ASSERT_TRUE(found.fits);
   EXPECT_EQ(found.members.size(), 1'000'000U);
   EXPECT_FALSE(fit_now(cluster, spec({role("w", 1'000'000, {{"cpu", 1}}), role("l", 1, {{"cpu", 1}})})).fits);
+}
+
+TEST(Fit, CouldEverFitFollowsEveryChangeOfTheCluster) {
+  State state;
+  const auto happens = [&state](EventBody body) {
+    apply(state, Event{.seq = Seq{state.head.seq.value + 1}, .actor = Actor::User, .body = std::move(body)});
+  };
+  const auto add = [&](std::uint32_t id, std::int64_t cpu) {
+    happens(HostAdded{HostId{id}, HostInfo{.name = "n" + std::to_string(id), .counters = {{"cpu", cpu}}, .at = {"b"}}});
+  };
+  const GroupSpec four = spec({role("w", 4, {{"cpu", 1}})});
+  const GroupSpec licensed = spec({role("w", 1, {{"license.x", 2}})});
+  const GroupSpec in_block = spec({role("w", 1, {{"cpu", 1}})}, "block");
+  EXPECT_FALSE(could_ever_fit(state, four).fits);
+  add(1, 3);
+  EXPECT_FALSE(could_ever_fit(state, four).fits);
+  add(2, 1);
+  EXPECT_TRUE(could_ever_fit(state, four).fits);
+  happens(HostRemoved{HostId{2}});
+  EXPECT_FALSE(could_ever_fit(state, four).fits);
+  happens(HostChanged{HostId{1}, HostInfo{.name = "n1", .counters = {{"cpu", 4}}, .at = {"b"}}});
+  EXPECT_TRUE(could_ever_fit(state, four).fits);
+  EXPECT_FALSE(could_ever_fit(state, licensed).fits);
+  happens(PoolSet{"license.x", 2});
+  EXPECT_TRUE(could_ever_fit(state, licensed).fits);
+  EXPECT_FALSE(could_ever_fit(state, in_block).fits);
+  happens(LevelsSet{{"block"}});
+  EXPECT_TRUE(could_ever_fit(state, in_block).fits);
+  State copy = state;
+  state = State{};
+  EXPECT_FALSE(could_ever_fit(state, four).fits);
+  EXPECT_TRUE(could_ever_fit(copy, four).fits) << "the copy looks at its own hosts";
+}
+
+// A few hosts are asked first; what needs more of them, or only the last, fits all the same.
+TEST(Fit, CouldEverFitOnMoreHostsThanAreAskedFirst) {
+  Cluster cluster;
+  cluster.hosts(200, "n", "", {{"cpu", 1}}).host("z", "", {{"gpu", 1}});
+  EXPECT_TRUE(could_ever_fit(cluster.state(), spec({role("w", 64, {{"cpu", 1}})})).fits);
+  EXPECT_TRUE(could_ever_fit(cluster.state(), spec({role("w", 200, {{"cpu", 1}})})).fits);
+  EXPECT_FALSE(could_ever_fit(cluster.state(), spec({role("w", 201, {{"cpu", 1}})})).fits);
+  EXPECT_TRUE(could_ever_fit(cluster.state(), spec({role("w", 1, {{"gpu", 1}})})).fits);
 }
 
 TEST(Fit, CouldEverFitCountsMinsWithPartialAndSparesAlways) {
