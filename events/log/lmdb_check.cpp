@@ -206,7 +206,7 @@ class Pages {
     }
     if (from + into.size() > window_at_ + window_size_)
       return damaged(path_, from, "the file ends before this page does");
-    std::memcpy(into.data(), window_.data() + (from - window_at_), into.size());
+    std::copy_n(window_.begin() + static_cast<std::ptrdiff_t>(from - window_at_), into.size(), into.begin());
     return {};
   }
 
