@@ -18,6 +18,9 @@ lockstep_precompiled(tools
 if(LOCKSTEP_TESTS)
   # The tests' own code need not be fast, only compile fast; what they test keeps its preset's options.
   set(LOCKSTEP_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+  if(LOCKSTEP_SANITIZE MATCHES "undefined")
+    list(APPEND LOCKSTEP_TEST_OPTIONS -fno-sanitize=undefined)
+  endif()
   lockstep_precompiled(tests
     HEADERS <gmock/gmock.h> <gtest/gtest.h> <statemachine/state.h>
     LIBS GTest::gtest GTest::gmock OPTIONS ${LOCKSTEP_TEST_OPTIONS})
