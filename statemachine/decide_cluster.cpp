@@ -64,7 +64,7 @@ Answer Decider::on(const HostCommand& command) {
       break;
     case HostVerb::Remove:
       if (!host->groups.empty()) {
-        return reject(AnswerCode::HostInUse, "host " + command.name + " is held by group g#" +
+        return reject(AnswerCode::HostInUse, "host " + command.name + " is held by group #" +
                                                  std::to_string(host->groups.begin()->first.value) +
                                                  "; drain it and wait");
       }

@@ -1,5 +1,7 @@
 // Defining groups, and the verbs that users and operators have for them.
 
+#include <algorithm>
+
 #include "statemachine/decider.h"
 #include "statemachine/fit.h"
 
@@ -22,12 +24,29 @@ std::string amount_text(std::int64_t amount, const std::string& counter) {
   return amount % 1000 == 0 ? std::to_string(amount / 1000) : std::to_string(amount) + "m";
 }
 
-std::string never_fits(const GroupSpec& spec, const Shortage& shortage) {
+// "": every level that the spec requires is there.
+std::string unknown_level(const State& state, const GroupSpec& spec) {
+  const auto known = [&](const std::string& level) {
+    const auto& levels = state.head.levels;
+    return level.empty() || level == "host" || std::find(levels.begin(), levels.end(), level) != levels.end();
+  };
+  if (!known(spec.topology.required)) return spec.topology.required;
+  const auto role = std::find_if(spec.roles.begin(), spec.roles.end(),
+                                 [&](const RoleSpec& each) { return !known(each.topology.required); });
+  return role != spec.roles.end() ? role->topology.required : "";
+}
+
+std::string never_fits(const State& state, const GroupSpec& spec, const Shortage& shortage) {
+  if (state.hosts.size() == 0) return "needs hosts, and this cluster has none";
+  if (const std::string level = unknown_level(state, spec); !level.empty()) {
+    return "requires the topology level " + level + ", which this cluster does not have";
+  }
   std::string text = "would not fit if every host were up and empty";
   if (shortage.role < spec.roles.size()) text += ": role " + spec.roles[shortage.role].name;
   if (!shortage.resource.empty()) {
     text += " needs " + amount_text(shortage.needed, shortage.resource) + " " + shortage.resource + ", " +
             amount_text(shortage.free, shortage.resource) + " can be had";
+    if (shortage.needed <= shortage.free) text += " in all, but not where it must be together";
   }
   return text;
 }
@@ -41,14 +60,14 @@ Answer Decider::on(const DefineGroup& command) {
   const Group* namesake = state_.group_named(command.identity.name);
   if (namesake != nullptr && !is_terminal(namesake->head.phase)) {
     return reject(AnswerCode::DuplicateName,
-                  "group " + command.identity.name + " lives as g#" + std::to_string(namesake->head.id.value) +
+                  "group " + command.identity.name + " lives as #" + std::to_string(namesake->head.id.value) +
                       "; cancel it first or choose another name",
                   namesake->head.id);
   }
   if (!command.hold) {
     if (const Fit fit = could_ever_fit(state_, command.spec); !fit.fits) {
       return reject(AnswerCode::NeverFits,
-                    "group " + command.identity.name + " " + never_fits(command.spec, fit.shortage));
+                    "group " + command.identity.name + " " + never_fits(state_, command.spec, fit.shortage));
     }
   }
   const GroupId id{state_.head.group_last.value + 1};
@@ -98,7 +117,7 @@ Answer Decider::submit(const Group& group) {
   if (group.head.phase != GroupPhase::Defined) return wrong_phase(group, "submit");
   if (const Fit fit = could_ever_fit(state_, group); !fit.fits) {
     return reject(AnswerCode::NeverFits,
-                  "group " + group.head.identity.name + " " + never_fits(*group.spec, fit.shortage));
+                  "group " + group.head.identity.name + " " + never_fits(state_, *group.spec, fit.shortage));
   }
   emit(group.head.id, GroupSubmitted{});
   return {};
@@ -215,8 +234,8 @@ Answer Decider::on(const ResizeGroup& command) {
     wanted.roles[each].replicas = group.roles[each].head.wanted;
   wanted.roles[command.role].replicas = command.replicas;
   if (const Fit fit = could_ever_fit(state_, wanted); !fit.fits && group.head.phase != GroupPhase::Defined) {
-    return reject(AnswerCode::NeverFits, "group " + group.head.identity.name + " " + never_fits(wanted, fit.shortage),
-                  id);
+    return reject(AnswerCode::NeverFits,
+                  "group " + group.head.identity.name + " " + never_fits(state_, wanted, fit.shortage), id);
   }
   if (group.head.phase == GroupPhase::Reserving) {
     emit(id, ReservationReleased{.why = ReservationEnd::Resized, .keeps_place = true});

@@ -24,7 +24,7 @@ class PlanCheck {
   std::string check(const PlaceAction& action) {
     const Group* group = find(action.group);
     if (group == nullptr || (group->head.phase != GroupPhase::Pending && group->head.phase != GroupPhase::Reserving)) {
-      return "group g#" + std::to_string(action.group.value) + " does not wait for a placement";
+      return "group #" + std::to_string(action.group.value) + " does not wait for a placement";
     }
     if (action.domain.empty()) return "a placement without a domain";
     std::vector<std::uint32_t> placed(group->roles.size(), 0);

@@ -12,7 +12,7 @@ namespace lockstep {
 namespace {
 
 std::string broken(int number, const Group& group, const std::string& what) {
-  return "invariant " + std::to_string(number) + ": group g#" + std::to_string(group.head.id.value) + " (" +
+  return "invariant " + std::to_string(number) + ": group #" + std::to_string(group.head.id.value) + " (" +
          group.head.identity.name + ", " + std::string(name(group.head.phase)) + "): " + what;
 }
 

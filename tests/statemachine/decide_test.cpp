@@ -28,6 +28,24 @@ TEST(Decide, ARejectionLeavesNoEventAndTheSameState) {
   EXPECT_EQ(world.state.digest, before);
 }
 
+TEST(Decide, NeverFitsSaysWhatTheClusterLacks) {
+  const auto refusal = [](World& world, const std::string& placement, const char* tasks) {
+    const GroupId held = world.define("g", "{" + placement + "roles: [{name: w, tasks: '" + tasks + "'}]}", true);
+    const Answer answer = world.run(GroupCommand{GroupVerb::Submit, held});
+    EXPECT_EQ(answer.code, AnswerCode::NeverFits);
+    return answer.text;
+  };
+  World none(0);
+  EXPECT_EQ(refusal(none, "", "1*{cpu=1}"), "group g needs hosts, and this cluster has none");
+  World small(2);
+  EXPECT_EQ(refusal(small, "placement: {topology: {required: rack}}, ", "1*{cpu=1}"),
+            "group g requires the topology level rack, which this cluster does not have");
+  World other(2);
+  EXPECT_EQ(refusal(other, "", "1*{cpu=9}"),
+            "group g would not fit if every host were up and empty: role w needs 9 cpu, "
+            "16 can be had in all, but not where it must be together");
+}
+
 TEST(Decide, ARequestAskedAgainGetsItsFirstAnswerAndIsNotDoneTwice) {
   World world(2);
   const GroupId id = world.define("g", kTwo, true);

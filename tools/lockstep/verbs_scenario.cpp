@@ -50,9 +50,11 @@ Outcome<void> run(const Asked& asked) {
                       asked.files.size() == 1 ? "scenario" : "scenarios", expectations, events));
     return {};
   }
-  const std::string what = status == 1 ? "some expectations did not hold" : "some lines do not parse";
-  return refuse(Failure{status == 1 ? "Violated" : "InvalidInput",
-                        fmt::format("{} of {} scenarios: {}, see above", failed, asked.files.size(), what), status});
+  const auto [code, what] = status == kExitNo      ? std::pair{"Violated", "some expectations did not hold"}
+                            : status == kExitUsage ? std::pair{"InvalidInput", "some lines do not parse"}
+                                                   : std::pair{"StorageFailed", "the store could not be used"};
+  return refuse(
+      Failure{code, fmt::format("{} of {} scenarios: {}, see above", failed, asked.files.size(), what), status});
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ ScenarioResult cannot_parse(const std::string& file, const std::vector<scenario:
 
 ScenarioResult cannot_read(const std::string& file, const Error& error) {
   ScenarioResult result{};
-  result.status = 2;
+  result.status = exit_status(error.code);
   result.failures.push_back(fmt::format("{}: {}", file, error.message));
   return result;
 }
@@ -73,7 +73,7 @@ ScenarioResult run_scenario(const std::filesystem::path& file, const ScenarioOpt
 
   const scenario::Script original = script;
   ScenarioResult result = scenario::run_script(file.string(), script, options, trace);
-  if (options.rewrite && result.status != 2) {
+  if (options.rewrite && result.status <= 1) {
     const std::string rewritten = scenario::rewrite_traces(*text, original, script);
     if (rewritten != *text) {
       if (auto replaced = replace_file(file, rewritten); !replaced) return cannot_read(file.string(), replaced.error());

@@ -24,7 +24,8 @@ struct ScenarioOptions {
 };
 
 struct ScenarioResult {
-  int status{0};                        // 0 all expectations held, 1 some did not, 2 a line does not parse
+  int status{0};                        // 0 all expectations held, 1 some did not, 2 a line does not parse,
+                                      // else that of the error that kept it from running
   std::vector<std::string> failures;  // "FILE:LINE: expected ..., got ..."
   std::uint64_t steps{};
   std::uint64_t expectations{};
