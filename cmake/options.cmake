@@ -1,11 +1,11 @@
 # Flags live on one interface target; nothing is global.
-option(LOCKSTEP_TESTS "Build the tests" ON)
+option(LOCKSTEP_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(LOCKSTEP_BENCH "Build the benchmarks" ON)
 option(LOCKSTEP_FUZZ "Build the fuzz targets (clang)" OFF)
 set(LOCKSTEP_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread")
 
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
 find_program(LOCKSTEP_CCACHE ccache)
 if(LOCKSTEP_CCACHE)
@@ -15,7 +15,7 @@ endif()
 
 add_library(lockstep_options INTERFACE)
 target_compile_features(lockstep_options INTERFACE cxx_std_20)
-target_include_directories(lockstep_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_include_directories(lockstep_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(lockstep_options INTERFACE
   -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wcast-align -Woverloaded-virtual
   -Wconversion -Wsign-conversion -Wnull-dereference -Wdouble-promotion -Wformat=2 -Wimplicit-fallthrough)

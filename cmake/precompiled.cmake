@@ -4,7 +4,7 @@
 # lockstep_precompiled(core HEADERS <a.h> ... LIBS ... OPTIONS ...): for lockstep_library(... PRECOMPILED core).
 function(lockstep_precompiled name)
   cmake_parse_arguments(ARG "" "" "HEADERS;LIBS;OPTIONS" ${ARGN})
-  add_library(lockstep_precompiled_${name} OBJECT ${CMAKE_SOURCE_DIR}/cmake/precompiled.cpp)
+  add_library(lockstep_precompiled_${name} OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp)
   target_link_libraries(lockstep_precompiled_${name} PRIVATE lockstep_options Boost::boost ${ARG_LIBS})
   target_compile_options(lockstep_precompiled_${name} PRIVATE ${ARG_OPTIONS})
   target_precompile_headers(lockstep_precompiled_${name} PRIVATE ${ARG_HEADERS})
