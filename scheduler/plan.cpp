@@ -11,6 +11,9 @@ namespace lockstep {
 
 namespace {
 
+// Work (Fit::work) for one group's optional members in a pass: some tenths of a second on a machine of 2024.
+constexpr std::uint64_t kRefineWorkMax = 200'000;
+
 // What a verdict depends on besides what is free, which only shrinks during a pass: groups of the same spec that ask
 // for as many members fail alike.
 struct DemandShape {
@@ -111,19 +114,22 @@ class Pass {
   }
 
   // Role by role the most members, between those of `least` (which fit: `best`) and `wanted`, such that all of it still
-  // fits together. Both name the same roles; lower indexes come first.
+  // fits together. Both name the same roles; lower indexes come first. Ends with what it has after so much work that
+  // the others of this pass would wait.
   Fit as_many_as_fit(const GroupSpec& spec, std::vector<RoleDemand> least, const std::vector<RoleDemand>& wanted,
                      std::string_view inside, Fit best) const {
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
+    std::uint64_t work = 0;
+    for (std::size_t i = 0; i < wanted.size() && work < kRefineWorkMax; ++i) {
       std::size_t fits = least[i].indexes.size();
       std::size_t fails = wanted[i].indexes.size() + 1;
-      while (fails - fits > 1) {
+      while (fails - fits > 1 && work < kRefineWorkMax) {
         // All of them first: where another role was short, this one need not be.
         const bool first = fails == wanted[i].indexes.size() + 1;
         const std::size_t count = first ? wanted[i].indexes.size() : fits + (fails - fits) / 2;
         least[i].indexes.assign(wanted[i].indexes.begin(),
                                 wanted[i].indexes.begin() + static_cast<std::ptrdiff_t>(count));
         Fit found = try_fit(spec, least, inside);
+        work += found.work;
         (found.fits ? fits : fails) = count;
         if (found.fits) best = std::move(found);
       }

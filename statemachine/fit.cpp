@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 #include "statemachine/capacity.h"
 #include "statemachine/fit_shape.h"
@@ -48,23 +47,24 @@ std::vector<std::uint32_t> first_numbers(std::uint32_t count) {
   return numbers;
 }
 
-// In the first of `domains` that holds all of it; nothing when none does.
-std::optional<Fit> fit_in_one_of(const std::vector<Domain>& domains, const CapacityView& view, const GroupSpec& spec,
-                                 const std::vector<RoleDemand>& demand, Require require) {
+// In the first of `domains` that holds all of it.
+Fit fit_in_one_of(const std::vector<Domain>& domains, const CapacityView& view, const GroupSpec& spec,
+                  const std::vector<RoleDemand>& demand, Require require) {
+  Fit fit;
   const Shape shape = fit_detail::make_shape(view, spec, demand);
-  if (!fit_detail::pools_suffice(view, shape)) return std::nullopt;
+  if (!fit_detail::pools_suffice(view, shape)) return fit;
   fit_detail::Budget budget = fit_detail::budget_for(shape);
   fit_detail::DomainSolver solver(view, spec, shape, require, budget);
   for (const Domain& domain : domains) {
     const auto found = solver.solve_in(domain);
     if (!found) continue;
-    Fit fit;
     fit.fits = true;
     fit.domain = view.path(domain);
     to_placements(view, shape, *found, fit);
-    return fit;
+    break;
   }
-  return std::nullopt;
+  fit.work = budget.work;
+  return fit;
 }
 
 // Hosts that are asked before all are: most groups fit into a few empty ones, and more hosts make nothing impossible.
@@ -74,7 +74,7 @@ Fit could_ever_fit(State& state, const GroupSpec& spec, const std::vector<RoleDe
   const CapacityView& view = state.indexes.empty_cluster.of(state);
   if (spec.topology.required.empty() && view.row_count() > kFewHosts) {
     const std::vector<Domain> few{Domain{0, {0, kFewHosts}}};
-    if (auto fit = fit_in_one_of(few, view, spec, demand, Require::AsSaid)) return std::move(*fit);
+    if (Fit fit = fit_in_one_of(few, view, spec, demand, Require::AsSaid); fit.fits) return fit;
   }
   return fit_in(view, spec, demand, Require::AsSaid, {}, Explain::Yes);
 }
@@ -89,11 +89,11 @@ const CapacityView& EmptyCluster::of(const State& state) {
 Fit fit_in(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand, Require require,
            std::string_view inside, Explain explain) {
   const auto domains = fit_detail::group_domains(view, spec, require, inside);
-  if (auto found = fit_in_one_of(domains, view, spec, demand, require)) {
-    if (!inside.empty()) found->domain = inside;
-    return std::move(*found);
+  Fit fit = fit_in_one_of(domains, view, spec, demand, require);
+  if (fit.fits) {
+    if (!inside.empty()) fit.domain = inside;
+    return fit;
   }
-  Fit fit;
   if (explain == Explain::Yes) fit.shortage = fit_detail::find_shortage(view, spec, demand, require, inside);
   return fit;
 }

@@ -45,7 +45,8 @@ struct Fit {
   std::string domain;  // of the required level; "/" where none is required
   std::vector<MemberPlacement> members;  // by role, then index
   std::vector<SparePlacement> spares;
-  Shortage shortage{};  // when it does not fit
+  Shortage shortage{};   // when it does not fit
+  std::uint64_t work{};  // that the answer took: for who asks many times
 };
 
 // `inside`: a promised domain to stay in ("/" or empty: the whole cluster); with it the group's own required level is

@@ -73,10 +73,15 @@ bool may_keep_together(const Shape& shape) {
 }  // namespace
 
 Budget budget_for(const Shape& shape) {
-  return Budget{shape.members <= kExactMembersMax ? kSearchStepsMax : kRepairStepsMax, kDomainTriesMax, false};
+  return Budget{shape.members <= kExactMembersMax ? kSearchStepsMax : kRepairStepsMax, 0, false};
 }
 
 std::optional<Assignment> solve(const Problem& problem, Budget& budget) {
+  std::uint64_t looked_at = problem.rows.size();
+  for (std::size_t role = 0; role < problem.roles.size(); ++role) {
+    if (problem.roles[role]) looked_at += problem.shape.roles[role].members;
+  }
+  budget.work += 1 + looked_at / kRowsPerUnit;
   const std::vector<std::uint32_t> order = manifest_order(problem.shape);
   if (may_keep_together(problem.shape)) {
     if (auto found = first_fit(problem, order, Together::Yes)) return found;
@@ -169,32 +174,50 @@ std::optional<Assignment> DomainSolver::solve_in(const Domain& domain) {
 
 namespace {
 
-// The rows that any role may use: what a solver has to look at.
-RowRange hull(const std::vector<std::optional<RowRange>>& roles, const Domain& domain) {
-  RowRange all{domain.rows.after, domain.rows.first};
-  for (const auto& rows : roles) {
-    if (!rows) continue;
-    all.first = std::min(all.first, rows->first);
-    all.after = std::max(all.after, rows->after);
-  }
-  return all.first < all.after ? all : RowRange{domain.rows.first, domain.rows.first};
-}
+bool overlap(const RowRange& a, const RowRange& b) { return a.first < b.after && b.first < a.after; }
 
 }  // namespace
 
-std::optional<Assignment> DomainSolver::choose(const Domain& domain, std::span<const Choice> choices,
-                                               std::vector<std::optional<RowRange>>& rows) {
-  if (choices.empty()) {
-    std::vector<std::optional<RowRange>> all = rows;
-    for (auto& each : all) each = each.value_or(domain.rows);
-    return solve(Problem{view_, shape_, hull(all, domain), all}, budget_);
+// `role` and those that may compete with it for a host, directly or through others. Domains lie in each other or apart,
+// so these are the ones inside of the widest that `role` is in; the others have been found to fit without them.
+std::optional<Assignment> DomainSolver::solve_neighbours(const RowsOfRoles& rows, std::uint32_t role) {
+  RowRange all = *rows[role];
+  for (const auto& each : rows) {
+    if (each && overlap(*each, all)) all = {std::min(all.first, each->first), std::max(all.after, each->after)};
   }
+  RowsOfRoles neighbours = rows;
+  for (std::uint32_t other = 0; other < rows.size(); ++other) {
+    if (other != role && rows[other] && !overlap(*rows[other], all)) neighbours[other].reset();
+  }
+  return solve(Problem{view_, shape_, all, neighbours}, budget_);
+}
+
+std::optional<Assignment> DomainSolver::solve_all(RowsOfRoles rows, const Domain& domain) {
+  for (auto& each : rows) each = each.value_or(domain.rows);
+  Assignment whole(rows.size());
+  for (std::uint32_t role = 0; role < rows.size(); ++role) {
+    if (!whole[role].empty()) continue;
+    auto found = solve_neighbours(rows, role);
+    if (!found) return std::nullopt;
+    for (std::uint32_t other = 0; other < rows.size(); ++other) {
+      if (!(*found)[other].empty()) whole[other] = std::move((*found)[other]);
+    }
+  }
+  return whole;
+}
+
+std::optional<Assignment> DomainSolver::choose(const Domain& domain, std::span<const Choice> choices,
+                                               RowsOfRoles& rows) {
+  if (choices.empty()) return solve_all(rows, domain);
   const Choice& choice = choices.front();
   for (const Domain& each : choice.domains) {
-    if (!budget_.spend(&Budget::domain_tries, 1)) return std::nullopt;
+    if (++budget_.work > kDomainWorkMax) {
+      budget_.exhausted = true;
+      return std::nullopt;
+    }
     rows[choice.role] = each.rows;
     // Roles whose domains are chosen so far must fit together, before the next one is asked.
-    if (choices.size() == 1 || solve(Problem{view_, shape_, hull(rows, domain), rows}, budget_)) {
+    if (choices.size() == 1 || solve_neighbours(rows, choice.role)) {
       if (auto found = choose(domain, choices.subspan(1), rows)) return found;
     }
     rows[choice.role].reset();

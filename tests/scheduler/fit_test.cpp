@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "statemachine/apply.h"
+#include "statemachine/capacity.h"
+#include "statemachine/fit_shape.h"
 #include "tests/scheduler/cluster.h"
 
 namespace lockstep::testing {
@@ -320,6 +322,32 @@ TEST(Fit, AMillionMembersTakeOneWalkOverTheHosts) {
   ASSERT_TRUE(found.fits);
   EXPECT_EQ(found.members.size(), 1'000'000U);
   EXPECT_FALSE(fit_now(cluster, spec({role("w", 1'000'000, {{"cpu", 1}}), role("l", 1, {{"cpu", 1}})})).fits);
+}
+
+// Sixteen roles that each need a block to themselves, and ten blocks: every choice of blocks is wrong.
+TEST(Fit, GivesUpOnRolesWithDomainsOfTheirOwnAfterABoundedWork) {
+  Cluster cluster;
+  cluster.levels({"block"});
+  for (int block = 0; block < 10; ++block) {
+    const std::string name = "b" + std::to_string(block);
+    cluster.hosts(10, name + "-", name, {{"cpu", 8}});
+  }
+  std::vector<RoleSpec> roles;
+  for (int i = 0; i < 16; ++i) {
+    RoleSpec one = role("w" + std::to_string(i), 6, {tiled(term(3, {{"cpu", 4}}), 2)});
+    roles.push_back(within(std::move(one), "block"));
+  }
+  const CapacityView view(cluster.state(), Capacity::Free);
+  const GroupSpec all = spec(roles);
+  const Fit none = fit_in(view, all, demand_of(all), Require::AsSaid, {}, Explain::No);
+  EXPECT_FALSE(none.fits);
+  EXPECT_LE(none.work, fit_detail::kDomainWorkMax + 1'000);
+  roles.resize(8);
+  const GroupSpec some = spec(roles);
+  const Fit eight = fit_in(view, some, demand_of(some), Require::AsSaid, {}, Explain::No);
+  EXPECT_TRUE(eight.fits);
+  EXPECT_EQ(check_placement(cluster.state(), some, demand_of(some), eight), "");
+  EXPECT_LE(eight.work, 200U) << "roles in blocks apart are not solved again with each other";
 }
 
 TEST(Fit, CouldEverFitFollowsEveryChangeOfTheCluster) {
