@@ -57,10 +57,16 @@ Error io_error(int code, std::string_view what, const std::filesystem::path& pat
 Result<Fd> open_file(const std::filesystem::path& path, int flags, unsigned mode) {
   int fd = -1;
   do {
-    fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+    fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, mode);  // never wait for the other end of a pipe
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) return tl::unexpected(io_error(errno, "open", path));
-  return Fd{fd};
+  Fd file{fd};
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return tl::unexpected(io_error(errno, "stat", path));
+  if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+    return fail(ErrorCode::Damaged, fmt::format("{} is neither a file nor a directory", path.string()));
+  }
+  return file;
 }
 
 Result<std::uint64_t> file_size(const Fd& file, const std::filesystem::path& path) {

@@ -107,6 +107,17 @@ TEST(Store, P73_WhatCanBeMadeAgainMayBeMissing) {
   EXPECT_TRUE(fs::is_directory(dir / "store" / "snapshots"));
 }
 
+TEST(Store, APipeInPlaceOfAFileIsRefusedAndNotWaitedFor) {
+  for (const char* name : {"store.json", "log/data.mdb", "log/head", "log/writer.lock"}) {
+    TempDir dir;
+    ASSERT_TRUE(init_store(dir / "store"));
+    fs::remove(dir / "store" / name);
+    ASSERT_EQ(::mkfifo((dir / "store" / name).c_str(), 0600), 0);
+    EXPECT_NE(open_code(dir / "store", OpenMode::Write), ErrorCode::Interrupted) << name;
+    EXPECT_NE(open_code(dir / "store", OpenMode::ReadOnly), ErrorCode::Interrupted) << name;
+  }
+}
+
 TEST(Store, AnEmptyDataFileIsDamageAndNotAnEmptyLog) {
   TempDir dir;
   ASSERT_TRUE(init_store(dir / "store"));
