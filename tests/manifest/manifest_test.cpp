@@ -306,6 +306,12 @@ TEST(Manifest, NamesThePathOfAProblemInTasks) {
   }
 }
 
+TEST(Manifest, OfMoreCommasAndBracketsThanMayBeIsNotParsed) {
+  std::string text = "[";
+  for (int i = 0; i < 1'000'000; ++i) text += "a,";
+  EXPECT_THAT(problems_of(text + "a]"), ElementsAre("line 1, column 2000001: more than 1000000 commas and brackets"));
+}
+
 TEST(Manifest, NamesThePathOfAProblemOutsideTheSpec) {
   struct Case {
     std::string text;

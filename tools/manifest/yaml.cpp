@@ -124,6 +124,7 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
 void check_bytes(std::string_view text) {
   int line = 0;
   std::size_t line_start = 0;
+  std::size_t flow = 0;
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const int column = static_cast<int>(i - line_start);
@@ -131,6 +132,9 @@ void check_bytes(std::string_view text) {
     if (length == 0) throw Stop{line, column, "a byte that is not UTF-8"};
     if ((byte < 0x20 && !is_space(text[i])) || byte == 0x7F) {
       throw Stop{line, column, fmt::format("a control character (0x{:02x})", byte)};
+    }
+    if (std::string_view(",[]{}").find(text[i]) != std::string_view::npos && ++flow > kYamlFlowMax) {
+      throw Stop{line, column, fmt::format("more than {} commas and brackets", kYamlFlowMax)};
     }
     if (byte == '\n') {
       ++line;

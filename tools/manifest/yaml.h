@@ -22,6 +22,8 @@ namespace lockstep {
 
 inline constexpr std::size_t kYamlNodesMax = 2'000'000;  // of one text
 inline constexpr std::size_t kYamlDepthMax = 64;
+// Commas and brackets of one text. The parser keeps all tokens of a bracket until it is closed, at 140 bytes each.
+inline constexpr std::size_t kYamlFlowMax = 1'000'000;
 inline constexpr std::size_t kYamlDocumentsMax = 1'024;
 // Nodes and bytes of scalars that may be looked at in one text. Aliases make a small text large: what they stand for is
 // counted each time.
