@@ -90,7 +90,7 @@ Result<FileReader> FileReader::open(const std::filesystem::path& path) {
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) return errno_failure(errno, "look at", path);
   if (!S_ISREG(status.st_mode)) {
-    return fail(ErrorCode::StorageFailed, path.string() + ": not a regular file; move it away");
+    return fail(ErrorCode::Damaged, path.string() + ": not a regular file; move it away");
   }
   return FileReader(path, std::move(fd), static_cast<std::uint64_t>(status.st_size));
 }

@@ -298,10 +298,10 @@ TEST(DamagedFile, ThatIsNoFileOrNotOursIsRefused) {
   }
   std::filesystem::remove(path);
   std::filesystem::create_directory(path);
-  EXPECT_EQ(load_snapshot(path).error().code, ErrorCode::StorageFailed);
+  EXPECT_EQ(load_snapshot(path).error().code, ErrorCode::Damaged);
   std::filesystem::remove(path);
   ASSERT_EQ(::system(("mkfifo '" + path.string() + "'").c_str()), 0);
-  EXPECT_EQ(load_snapshot(path).error().code, ErrorCode::StorageFailed);  // and does not wait for a writer
+  EXPECT_EQ(load_snapshot(path).error().code, ErrorCode::Damaged);  // and does not wait for a writer
 }
 
 }  // namespace
