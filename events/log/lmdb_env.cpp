@@ -87,7 +87,11 @@ Error lmdb_error(int code, std::string_view what, const std::filesystem::path& p
     case MDB_MAP_FULL:
     case MDB_TXN_FULL:
       return {
-          ErrorCode::MapFull, fmt::format("{} {}: the log's map has no room: trim the log", what, path.string()), {}};
+          ErrorCode::MapFull,
+          fmt::format(
+              "{} {}: the log's map has no room: stop the controller, and start it with a larger LOCKSTEP_MAP_BYTES",
+              what, path.string()),
+          {}};
     case MDB_VERSION_MISMATCH:
       return {ErrorCode::NewerFormat,
               fmt::format("{} {}: of another LMDB version: use a newer lockstep", what, path.string()),

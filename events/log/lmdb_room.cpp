@@ -34,7 +34,7 @@ Result<void> LmdbRoom::check(const LmdbTxn& txn, std::uint64_t bytes) {
   if (usable_pages(txn) >= 2 * pages) return {};
   if (!map_has_room) return tl::unexpected(env_.step_error(MDB_MAP_FULL, "append to"));
   return fail(ErrorCode::DiskFull,
-              fmt::format("append to {}: no room on the disk: free some, or trim the log", env_.path().string()));
+              fmt::format("append to {}: no room on the disk: free some and try again", env_.path().string()));
 }
 
 // Filesystems that cannot reserve say no with another error; there LMDB finds out by itself.

@@ -27,6 +27,7 @@ using nlohmann::json;
 
 constexpr std::size_t kStoreFileBytesMax = 4096;
 constexpr std::size_t kLeftoversMax = 64;
+constexpr std::size_t kNameBytesKept = 200;  // of a store's name, in the temporary one
 
 // ---- store.json ----------------------------------------------------------------------------------------------------
 
@@ -79,23 +80,45 @@ Result<StoreId> parse_store_file(const std::string& text, const fs::path& path) 
     const auto id = parse_id(members.at("storeId").get_ref<const std::string&>());
     if (!id) return damaged("its storeId is not 32 hex digits");
     return *id;
-  } catch (const json::exception& error) {
-    return damaged(error.what());
+  } catch (const json::exception&) {
+    return damaged("it is not JSON of the form that describes a store");
   }
+}
+
+Error cannot_reach(int code, const fs::path& path) {
+  Error error = io_error(code, "open", path);
+  if (code == EACCES || code == EPERM) error.message += ": run this as a user who may";
+  return error;
+}
+
+// Whether there is something; an error when that cannot be known.
+Result<bool> is_there(const fs::path& path) {
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return false;
+  if (error) return tl::unexpected(cannot_reach(error.value(), path));
+  return true;
 }
 
 Result<StoreId> read_store_file(const fs::path& directory) {
   const fs::path path = directory / "store.json";
   std::error_code ignored;
-  if (!fs::is_directory(directory, ignored)) {
+  auto there = is_there(directory);
+  LOCKSTEP_TRY(there);
+  if (!*there || !fs::is_directory(directory, ignored)) {
     return fail(ErrorCode::NotAStore,
                 fmt::format("{} is no directory: make a store there with `lockstep init`", directory.string()));
   }
-  auto text = read_small_file(path, kStoreFileBytesMax);
-  if (!text && text.error().code == ErrorCode::NotFound) {
+  there = is_there(path);
+  LOCKSTEP_TRY(there);
+  if (!*there) {
     return fail(
         ErrorCode::NotAStore,
         fmt::format("{} holds no store (store.json is missing): make one with `lockstep init`", directory.string()));
+  }
+  auto text = read_small_file(path, kStoreFileBytesMax);
+  if (!text && (text.error().code == ErrorCode::StorageFailed && ::access(path.c_str(), R_OK) != 0)) {
+    return tl::unexpected(cannot_reach(errno, path));
   }
   LOCKSTEP_TRY(text);
   return parse_store_file(*text, path);
@@ -138,10 +161,36 @@ Result<void> check_vacant(const fs::path& directory) {
   std::error_code error;
   const auto status = fs::symlink_status(directory, error);
   if (status.type() == fs::file_type::not_found) return {};
-  if (fs::is_directory(status) && fs::is_empty(directory, error) && !error) return {};
+  if (error.value() == ENAMETOOLONG) {
+    return fail(ErrorCode::Usage, fmt::format("{}: {}: choose a shorter name", directory.string(), error.message()));
+  }
+  if (error) return tl::unexpected(cannot_reach(error.value(), directory));
+  const bool empty = fs::is_directory(status) && fs::is_empty(directory, error);
+  if (error) return tl::unexpected(cannot_reach(error.value(), directory));
+  if (empty) return {};
   return fail(
       ErrorCode::Usage,
       fmt::format("{} exists and is not an empty directory: init makes a store in a new place", directory.string()));
+}
+
+Result<void> check_parent(const fs::path& parent) {
+  std::error_code error;
+  const auto status = fs::status(parent, error);
+  if (status.type() == fs::file_type::not_found) {
+    return fail(ErrorCode::Usage, fmt::format("{} does not exist: make that directory first", parent.string()));
+  }
+  if (error) return tl::unexpected(cannot_reach(error.value(), parent));
+  if (fs::is_directory(status)) return {};
+  return fail(ErrorCode::Usage, fmt::format("{} is no directory: a store cannot be made in it", parent.string()));
+}
+
+// People know the store by the name that they gave it.
+Error in_words_of(Error error, const fs::path& built, const fs::path& target) {
+  for (auto at = error.message.find(built.string()); at != std::string::npos;
+       at = error.message.find(built.string(), at + target.string().size())) {
+    error.message.replace(at, built.string().size(), target.string());
+  }
+  return error;
 }
 
 Result<void> publish(const fs::path& built, const fs::path& directory) {
@@ -159,12 +208,19 @@ fs::path clean(const fs::path& directory) {
 
 }  // namespace
 
-Result<void> init_store(const fs::path& directory) {
+Result<void> check_new_store(const fs::path& directory) {
+  if (directory.empty()) return fail(ErrorCode::Usage, "no directory is named: say where the store is to be");
   const fs::path target = clean(directory);
   LOCKSTEP_TRY(check_vacant(target));
+  return check_parent(target.parent_path());
+}
+
+Result<void> init_store(const fs::path& directory) {
+  LOCKSTEP_TRY(check_new_store(directory));
+  const fs::path target = clean(directory);
   const fs::path parent = target.parent_path();
   LOCKSTEP_TRY(check_filesystem(parent));
-  const std::string prefix = fmt::format(".{}.init-", target.filename().string());
+  const std::string prefix = fmt::format(".{}.init-", target.filename().string().substr(0, kNameBytesKept));
   remove_leftovers(parent, prefix);
   const fs::path built = parent / fmt::format("{}{}", prefix, ::getpid());
   auto done = fill_store(built);
@@ -172,6 +228,7 @@ Result<void> init_store(const fs::path& directory) {
   if (!done) {
     std::error_code ignored;
     fs::remove_all(built, ignored);
+    return tl::unexpected(in_words_of(std::move(done).error(), built, target));
   }
   return done;
 }
@@ -182,8 +239,9 @@ namespace {
 
 Result<std::optional<LockOwner>> find_owner(const fs::path& directory) {
   const fs::path path = directory / "log" / "writer.lock";
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) {
+  const auto there = is_there(path);
+  LOCKSTEP_TRY(there);
+  if (!*there) {
     return fail(ErrorCode::NotAStore, fmt::format("{} is missing: an incomplete store", path.string()));
   }
   return WriterLock::owner(path);

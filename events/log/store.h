@@ -25,7 +25,11 @@ struct Store {
   [[nodiscard]] std::filesystem::path snapshots() const { return directory / "snapshots"; }
 };
 
-// `directory` must not exist or be empty. Errors: Usage (something is there), DiskFull, NetworkFilesystem.
+// Whether init_store() may make one there. Errors: Usage (something is there, or nothing it could be in; a name that is
+// too long), StorageFailed (no permission, for one).
+[[nodiscard]] Result<void> check_new_store(const std::filesystem::path& directory);
+
+// `directory` must not exist or be empty. Errors: those of check_new_store(), DiskFull, NetworkFilesystem.
 [[nodiscard]] Result<void> init_store(const std::filesystem::path& directory);
 
 // Errors: NotAStore, NewerFormat, Damaged, Locked (names the pid), NetworkFilesystem, DiskFull, StorageFailed.

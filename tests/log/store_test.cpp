@@ -60,7 +60,10 @@ TEST(Store, InitTakesAnEmptyDirectoryAndNothingElse) {
   fs::create_directory(dir / "full");
   std::ofstream(dir / "full" / "x") << "x";
   EXPECT_EQ(init_store(dir / "full").error().code, ErrorCode::Usage);
-  EXPECT_EQ(init_store(dir / "no" / "parent").error().code, ErrorCode::StorageFailed);
+  EXPECT_EQ(init_store(dir / "no" / "parent").error().code, ErrorCode::Usage);
+  EXPECT_EQ(init_store(dir / "file" / "store").error().code, ErrorCode::Usage);
+  EXPECT_EQ(init_store(dir.path() / std::string(300, 'x')).error().code, ErrorCode::Usage);
+  EXPECT_TRUE(init_store(dir.path() / std::string(255, 'x')));
   EXPECT_EQ(file_bytes(dir / "full" / "x"), "x");
 }
 

@@ -87,7 +87,7 @@ TEST(Inventory, NamesThePathOfAProblem) {
            Case{"kind: Inventory\nhosts: [{name: n1, at: 'b1//r1'}]", "hosts[0].at: an empty name"},
            Case{"kind: Inventory\nhosts: [{name: n1, at: 'b1/'}]", "hosts[0].at: ends with a /"},
            Case{"kind: Inventory\nlevels: [rack]\nhosts: [{name: n1, at: 'b1/r1'}]",
-                "hosts[0].at: 2 names, but there are 1 levels"},
+                "hosts[0].at: 2 names, but there is 1 level"},
            Case{"kind: Inventory\nhosts: [{name: 'n[1-1000001]'}]",
                 "hosts[0].name: \"n[1-1000001]\" makes more than 1000000 names"},
        }) {

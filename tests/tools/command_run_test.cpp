@@ -146,9 +146,69 @@ TEST_F(Run, RefusesAManifestThatNeverFits) {
   init();
   const std::string big =
       manifest("kind: GangGroup\nmetadata: {name: big}\nspec: {roles: [{name: w, tasks: '1*{cpu=99}'}]}\n");
-  const Ran ran = command({"run", big, "--until-idle"});
-  EXPECT_EQ(ran.status, 1);
-  EXPECT_NE(ran.err.find("lockstep: NeverFits: "), std::string::npos) << ran.err;
+  expect_failure(command({"run", big, "--until-idle"}), 1, "NeverFits");
+  expect_failure(command({"run", "/no/such/file", "--until-idle"}), 1, "NotFound");
+}
+
+TEST_F(Run, OfWhatIsRefusedHalfWaySaysWhatWasDone) {
+  init();
+  Child controller = start({"--runtime", "1h"});
+  wait_for_socket();
+  const auto group = [](const char* name, const char* cpu) {
+    return std::string("kind: GangGroup\nmetadata: {name: ") + name +
+           "}\nspec: {roles: [{name: w, tasks: '1*{cpu=" + cpu + "}'}]}\n";
+  };
+  const std::string two = dir_.file("two.yaml", group("one", "1") + "---\n" + group("big", "99"));
+  const Ran ran = command({"submit", two, "-o", "json"});
+  expect_failure(ran, 1, "NeverFits");
+  EXPECT_NE(ran.err.find("done before it: one (#1)"), std::string::npos) << ran.err;
+  const auto done = nlohmann::json::parse(ran.out);
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_EQ(done[0]["name"], "one");
+  EXPECT_EQ(done[0]["group"], 1);
+  const Ran again = command({"submit", two});
+  expect_failure(again, 1, "DuplicateName");
+  EXPECT_NE(again.err.find("take it out of the manifests"), std::string::npos) << again.err;
+  expect_failure(command({"hosts", "down", "a2,zz"}), 1, "UnknownHost");
+  for (const auto& host : json({"hosts"})) EXPECT_EQ(host["down"], false);
+}
+
+TEST_F(Run, OfAMemberThatIsLostInventsNoExitCodeAndKeepsTheNameOfItsHost) {
+  init();
+  Child controller = start({"--runtime", "1h"});
+  wait_for_socket();
+  ASSERT_EQ(command({"submit", manifest("kind: GangGroup\nmetadata: {name: g}\nspec: {roles: [{name: w, tasks: "
+                                        "'1*{cpu=1}'}], failure: {default: failGroup}}\n")})
+                .status,
+            0);
+  wait_until([this] { return is("g", "Running"); }, "running");
+  const std::string host = json({"show", "g"})["members"][0]["hosts"][0];
+  expect_failure(command({"hosts", "remove", "b2", host}), 1, "HostInUse");
+  ASSERT_EQ(command({"hosts", "down", host}).status, 0);
+  wait_until([this] { return is("g", "Failed"); }, "failed");
+  const auto group = json({"show", "g"});
+  EXPECT_EQ(group["end"]["code"], "HostLost");
+  EXPECT_TRUE(group["end"]["exitCode"].is_null());
+  EXPECT_TRUE(group["members"][0]["exitCode"].is_null());
+  EXPECT_EQ(command({"show", "g"}).out.find("exit code"), std::string::npos);
+  EXPECT_EQ(command({"history", "g"}).out.find("exit code"), std::string::npos);
+  ASSERT_EQ(command({"hosts", "remove", host}).status, 0);
+  EXPECT_NE(command({"history", "g"}).out.find("1 member on " + host), std::string::npos);
+}
+
+// The one test that waits: as long as the command does before it gives up.
+TEST_F(Run, ThatIsStoppedByASignalIsNamed) {
+  init();
+  Child controller = start();
+  wait_for_socket();
+  controller.signal(SIGSTOP);
+  const Ran ran = command({"list"});
+  expect_failure(ran, 4, "StorageFailed");
+  EXPECT_NE(ran.err.find("kill -CONT " + std::to_string(controller.pid())), std::string::npos) << ran.err;
+  controller.signal(SIGCONT);
+  EXPECT_EQ(command({"list"}).status, 0);
+  controller.signal(SIGTERM);
+  EXPECT_EQ(controller.wait(), 0);
 }
 
 TEST_F(Run, ListensUnderAPathThatIsTooLongForASocket) {

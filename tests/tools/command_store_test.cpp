@@ -108,6 +108,7 @@ TEST_F(Store, DumpsCountsAndVerifiesItsLog) {
   const Ran lines = command({"log", "dump", "--from", "2", "--to", "3", "-o", "json"});
   EXPECT_EQ(std::count(lines.out.begin(), lines.out.end(), '\n'), 2);
   EXPECT_EQ(nlohmann::json::parse(lines.out.substr(0, lines.out.find('\n')))["seq"], 2);
+  expect_failure(command({"log", "dump", "--from", "999999"}), 1, "NotFound");
   const auto verified = json({"log", "verify"});
   EXPECT_EQ(verified["events"], stat["events"]);
   EXPECT_EQ(verified["digest"], json({"state"})["digest"]);

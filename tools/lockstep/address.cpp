@@ -19,8 +19,12 @@ Outcome<ControlAddress> ControlAddress::of(const std::filesystem::path& store) {
   if (plain.size() <= kSocketPathMax) return ControlAddress(plain, -1);
   const int directory = ::open(store.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) {
+    const int error = errno;
+    if (error != ENOENT && error != ENOTDIR) {
+      return refuse(Error{ErrorCode::StorageFailed, fmt::format("{}: {}", store.string(), std::strerror(error))});
+    }
     return refuse(Error{ErrorCode::NotAStore,
-                        fmt::format("{}: {}; make it with 'lockstep init'", store.string(), std::strerror(errno))});
+                        fmt::format("{}: {}; make it with 'lockstep init'", store.string(), std::strerror(error))});
   }
   return ControlAddress(fmt::format("/proc/self/fd/{}/control.sock", directory), directory);
 }

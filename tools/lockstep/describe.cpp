@@ -77,7 +77,9 @@ struct Words {
     if (end.code == EndCode::None) return "by request";
     if (end.role != kNoRole && end.member != kNoMember) {
       text += fmt::format(": {}", member({end.role, end.member}));
-      text += end.signal != 0 ? fmt::format(", signal {}", end.signal) : fmt::format(", exit code {}", end.exit_code);
+      const bool by_itself = end.exit_code != 0 || end.code == EndCode::Completed;
+      if (end.signal != 0) text += fmt::format(", signal {}", end.signal);
+      if (end.signal == 0 && by_itself) text += fmt::format(", exit code {}", end.exit_code);
     } else if (end.role != kNoRole) {
       text += ": " + role(end.role);
     }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "replay/controller.h"
+#include "statemachine/decide.h"
 #include "tools/lockstep/times.h"
 
 namespace lockstep::cli {
@@ -14,7 +15,11 @@ class Reader final : public Backend {
  public:
   Reader(Store store, Recovered recovered) : store_(std::move(store)), recovered_(std::move(recovered)) {}
 
-  void submit(Command, Done done) override { done(read_only()); }
+  // A rehearsal: decided and applied in memory, where nothing else hears of it.
+  void submit(Command command, Done done) override {
+    command.time = std::max(wall_clock(), recovered_.state.head.time);
+    done(lockstep::execute(recovered_.state, command).answer);
+  }
   Result<void> read(const Look& look) override {
     look(recovered_.state, recovered_.head);
     return {};

@@ -9,7 +9,8 @@
 
 namespace lockstep::cli {
 
-// Takes no lock and writes nothing. submit() and snapshot() are refused.
+// Takes no lock and writes nothing. submit() is a rehearsal: it decides, and changes only what read() sees from then
+// on. snapshot() is refused.
 [[nodiscard]] Result<std::unique_ptr<Backend>> open_to_read(const std::filesystem::path& store);
 
 // Errors of open_store (Locked: somebody else has it) and Controller::start.

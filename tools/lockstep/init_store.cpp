@@ -21,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kCommandsAtOnce = 4'096;
+constexpr std::size_t kNameBytesKept = 200;  // of a store's name, in the temporary one
 
 std::vector<Command> commands_of(const InventoryResult& inventory) {
   std::vector<Command> commands;
@@ -72,17 +73,24 @@ Outcome<void> publish(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 Outcome<void> init_with_hosts(const fs::path& directory, const InventoryResult& inventory) {
-  std::error_code ignored;
-  if (fs::exists(directory, ignored) && !fs::is_empty(directory, ignored)) {
-    return usage(directory.string() + ": is there already and not empty; name another directory");
-  }
+  if (auto vacant = check_new_store(directory); !vacant) return refuse(vacant.error());
   fs::path target = directory;
   if (!target.has_filename()) target = target.parent_path();  // DIR/
-  const fs::path building = fmt::format("{}.init-{}", target.string(), ::getpid());
-  if (auto made = init_store(building); !made) return refuse(made.error());
-  auto outcome = fill(building, inventory);
+  const std::string name = target.filename().string().substr(0, kNameBytesKept);
+  const fs::path building = target.parent_path() / fmt::format(".{}.init-{}", name, ::getpid());
+  Outcome<void> outcome;
+  if (auto made = init_store(building); !made) outcome = refuse(made.error());
+  if (outcome) outcome = fill(building, inventory);
   if (outcome) outcome = publish(building, target);
-  if (!outcome) fs::remove_all(building, ignored);
+  if (outcome) return {};
+  std::error_code ignored;
+  fs::remove_all(building, ignored);
+  // People know it by the name that they gave it.
+  std::string& text = outcome.error().message;
+  for (auto at = text.find(building.string()); at != std::string::npos; at = text.find(building.string(), at)) {
+    text.replace(at, building.string().size(), target.string());
+    at += target.string().size();
+  }
   return outcome;
 }
 

@@ -9,6 +9,7 @@
 
 #include "tools/lockstep/describe.h"
 #include "tools/lockstep/log_view.h"
+#include "tools/lockstep/output.h"
 #include "tools/lockstep/service.h"
 #include "tools/lockstep/text.h"
 #include "tools/lockstep/times.h"
@@ -67,13 +68,13 @@ void LiveLines::show(const Batch& batch) {
   if (batch.left_out != 0) out += fmt::format("({} lines left out)\n", batch.left_out);
   out += batch.status;
   status_shown_ = !batch.status.empty();
-  std::fwrite(out.data(), 1, out.size(), stdout);
-  std::fflush(stdout);
+  print(out);
+  (void)flush_output();
 }
 
 void LiveLines::finish() {
-  if (status_shown_) std::fputs("\n", stdout);
-  std::fflush(stdout);
+  if (status_shown_) print("\n");
+  (void)flush_output();
   status_shown_ = false;
 }
 

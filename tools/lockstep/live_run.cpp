@@ -14,8 +14,10 @@
 
 #include "scheduler/plan.h"
 #include "tools/lockstep/address.h"
+#include "tools/lockstep/direct_backend.h"
 #include "tools/lockstep/live_backend.h"
 #include "tools/lockstep/live_lines.h"
+#include "tools/lockstep/manifest_files.h"
 #include "tools/lockstep/server.h"
 #include "tools/lockstep/simulated_hosts.h"
 #include "tools/lockstep/times.h"
@@ -59,9 +61,13 @@ class LiveRun {
       : options_(options), logger_(make_logger()), hosts_(options.simulation), lines_(options.lines) {}
 
   Outcome<void> run() {
+    if (auto rehearsed = rehearse(); !rehearsed) return rehearsed;
     if (auto started = start(); !started) return started;
     auto outcome = define_missing();
-    if (outcome) outcome = loop();
+    if (outcome) {
+      tell_start();
+      outcome = loop();
+    }
     stop();
     return outcome;
   }
@@ -98,7 +104,6 @@ class LiveRun {
                       [this](const State& state, const std::vector<Event>& events) { on_durable(state, events); });
     if (!engine) return refuse(engine.error());
     engine_ = std::move(*engine);
-    tell_recovery();
     backend_ = std::make_unique<LiveBackend>(*engine_, *store_, [this](const Error& error) { on_error(error); });
     service_ = std::make_unique<Service>(*backend_);
     return listen();
@@ -111,8 +116,16 @@ class LiveRun {
     auto server = Server::start(address_->path(), *service_, *backend_);
     if (!server) return refuse(std::move(server.error()));
     server_ = std::move(*server);
-    logger_->info("listening on {}", (options_.store / "control.sock").string());
     return {};
+  }
+
+  // When nothing can be refused any more: a refusal is one line.
+  void tell_start() {
+    tell_not_carried(options_.not_carried);
+    tell_recovery();
+    for (const auto& name : there_) logger_->info("{} is already there, and goes on", name);
+    logger_->info("listening on {}", (options_.store / "control.sock").string());
+    told_ = true;
   }
 
   void tell_recovery() {
@@ -129,22 +142,43 @@ class LiveRun {
     waker_.wake();
   }
 
-  // A manifest given again to a restarted controller is the group that is already there.
-  Outcome<void> define_missing() {
+  static bool is_live(const State& state, const DefineGroup& group) {
+    const Group* known = state.group_named(group.identity.name);
+    return known != nullptr && !is_terminal(known->head.phase);
+  }
+
+  // A manifest that would be refused is, before this controller has written anything.
+  Outcome<void> rehearse() const {
+    if (options_.groups.empty()) return {};
+    const auto reader = open_to_read(options_.store);
+    if (!reader) return refuse(reader.error());
     for (const auto& group : options_.groups) {
       bool there = false;
-      const auto looked = engine_->read([&](const State& state, const Head&) {
-        const Group* known = state.group_named(group.identity.name);
-        there = known != nullptr && !is_terminal(known->head.phase);
-      });
+      const auto looked = (*reader)->read([&](const State& state, const Head&) { there = is_live(state, group); });
+      if (!looked) return refuse(looked.error());
+      if (there) continue;
+      const auto answer = execute(**reader, command(Actor::User, group));
+      if (!answer) return refuse(answer.error());
+      if (is_rejection(answer->code)) return refuse(failure(*answer));
+    }
+    return {};
+  }
+
+  // A manifest given again to a restarted controller is the group that is already there.
+  Outcome<void> define_missing() {
+    std::vector<std::string> done;
+    for (const auto& group : options_.groups) {
+      bool there = false;
+      const auto looked = engine_->read([&](const State& state, const Head&) { there = is_live(state, group); });
       if (!looked) return refuse(looked.error());
       if (there) {
-        logger_->info("{} is already there, and goes on", group.identity.name);
+        there_.push_back(group.identity.name);
         continue;
       }
       const auto answer = engine_->execute(command(Actor::User, group));
-      if (!answer) return refuse(answer.error());
-      if (is_rejection(answer->code)) return refuse(failure(*answer));
+      if (!answer) return refuse(after_part(failure(answer.error()), done));
+      if (is_rejection(answer->code)) return refuse(after_part(failure(*answer), done));
+      done.push_back(group.identity.name);
     }
     return {};
   }
@@ -229,7 +263,7 @@ class LiveRun {
     ::unlink(address_->path().c_str());
     show();
     lines_.finish();
-    logger_->info("stopped");
+    if (told_) logger_->info("stopped");
   }
 
   const LiveOptions& options_;
@@ -243,6 +277,9 @@ class LiveRun {
   bool schedule_ = false;  // somebody wants hosts, and something changed
   Time pass_after_{1};
   bool idle_ = false;
+
+  std::vector<std::string> there_;  // groups that were there already
+  bool told_ = false;               // that it runs
 
   std::unique_ptr<Store> store_;
   std::unique_ptr<SnapshotStore> snapshots_;

@@ -15,7 +15,8 @@ enum class Lines { Text, Objects };
 
 struct LiveOptions {
   std::filesystem::path store{};
-  std::vector<DefineGroup> groups;  // defined at the start, if no live group of that name is there
+  std::vector<DefineGroup> groups;       // defined at the start, if no live group of that name is there
+  std::vector<std::string> not_carried;  // of their manifests, told once they are defined
   SimulationOptions simulation{};
   bool until_idle{false};  // end when every group has ended
   std::uint64_t snapshot_every{1'000'000};

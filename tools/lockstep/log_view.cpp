@@ -99,10 +99,29 @@ Result<std::vector<Event>> group_history(const Log& log, const State& state, std
   return walk_back(log, *purged);
 }
 
+namespace {
+
+// As everywhere in JSON: times are text, and what is not set is null.
+void make_plain(Json& json) {
+  for (auto& [key, value] : json.items()) {
+    if (value.is_structured()) {
+      make_plain(value);
+    } else if (key == "deadline" || key == "projected" || key == "backoffUntil") {
+      const Time time{value.get<std::int64_t>()};
+      value = time ? Json(rfc3339(time)) : Json(nullptr);
+    } else if (value == kNoMember && key != "amount" && key != "total") {  // also kNoRole and kNoBudget
+      value = nullptr;
+    }
+  }
+}
+
+}  // namespace
+
 Json event_json(const Event& event, const Names& names) {
   Json facts = Json::parse(dump_json(event), nullptr, false);
   if (facts.is_object()) {
     for (const char* told : {"seq", "prev", "cause", "time", "actor", "group", "kind"}) facts.erase(told);
+    make_plain(facts);
   }
   return {{"seq", event.seq.value},
           {"prev", event.prev.value},

@@ -3,7 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <new>
+#include <nlohmann/json.hpp>
 
+#include "tools/lockstep/output.h"
 #include "tools/lockstep/verbs.h"
 
 namespace lockstep::cli {
@@ -14,15 +17,43 @@ int complain(const Failure& failure) {
   return failure.exit;
 }
 
+constexpr const char* kSeeHelp = "; see 'lockstep --help' or 'lockstep VERB --help'";
+
+// What was printed counts only when it is written.
+int end(const Outcome<void>& outcome) {
+  const auto written = finish_output();
+  if (!outcome) return complain(outcome.error());
+  return written ? 0 : complain(written.error());
+}
+
+tl::unexpected<Failure> unknown(const CLI::App& app) {
+  std::string words;
+  for (const auto& word : app.remaining(true)) words += (words.empty() ? "" : " ") + word;
+  return usage(words + ": not known here" + kSeeHelp);
+}
+
+// What nobody knows makes no sense also when it is followed by --help.
+Outcome<void> help(const CLI::App& app, const CLI::Success& asked) {
+  if (app.remaining_size(true) > 0) return unknown(app);
+  (void)app.exit(asked);
+  return {};
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Gang groups: placed together or not at all, started behind a barrier, failed by a policy", "lockstep");
   app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
+  app.footer(
+      "A GROUP is given by its name (the latest of that name) or by its id, as '#4' or 4. Options may stand before or "
+      "after the verb.\n"
+      "Exit status: 0 done, 1 the answer is no, 2 usage, 3 damaged data, 4 storage failed or outcome unknown, 5 not "
+      "the "
+      "leader.");
   Session session;
   app.add_option("-o,--output", session.output, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORM");
-  app.require_subcommand(1);
   app.fallthrough();
+  add_store_option(app, session);
   add_submit_verbs(app, session);
   add_group_verbs(app, session);
   add_cluster_verbs(app, session);
@@ -34,22 +65,29 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
-    return app.exit(asked);
+    return end(help(app, asked));
+  } catch (const CLI::ExtrasError&) {
+    return end(unknown(app));
   } catch (const CLI::ParseError& error) {
-    return complain(
-        {"Usage", std::string(error.what()) + "; see 'lockstep --help' or 'lockstep VERB --help'", kExitUsage});
+    return complain({"Usage", std::string(error.what()) + kSeeHelp, kExitUsage});
   }
-  const auto outcome = session.action();
-  return outcome ? 0 : complain(outcome.error());
+  return end(perform(session));
 }
 
 }  // namespace
 }  // namespace lockstep::cli
 
 int main(int argc, char** argv) {
+  lockstep::cli::prepare_standard_files();
   try {
     return lockstep::cli::run(argc, argv);
-  } catch (const std::exception& error) {  // no memory, for one
+  } catch (const nlohmann::json::exception&) {
+    return lockstep::cli::complain(
+        {"StorageFailed", "the controller's answer has not the form that this release knows: use one release for both",
+         4});
+  } catch (const std::bad_alloc&) {
+    return lockstep::cli::complain({"StorageFailed", "no memory is left for this: free some and try again", 4});
+  } catch (const std::exception& error) {
     return lockstep::cli::complain({"StorageFailed", error.what(), 4});
   }
 }

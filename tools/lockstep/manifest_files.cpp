@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "tools/lockstep/output.h"
 #include "tools/lockstep/read_file.h"
 
 namespace lockstep::cli {
@@ -39,6 +40,21 @@ Outcome<ManifestResult> read_manifest_file(const std::string& file, std::string_
   const auto text = read_file(file, kManifestBytesMax);
   if (!text) return refuse(text.error());
   return read_manifest_text(*text, default_user, file);
+}
+
+Outcome<ManifestFiles> read_manifest_files(const std::vector<std::string>& files, std::string_view default_user) {
+  ManifestFiles all;
+  for (const auto& file : files) {
+    auto read = read_manifest_file(file, default_user);
+    if (!read) return refuse(std::move(read.error()));
+    for (auto& group : read->groups) all.groups.push_back(std::move(group));
+    for (const auto& line : read->not_carried) all.not_carried.push_back(fmt::format("{}: {}", file, line));
+  }
+  return all;
+}
+
+void tell_not_carried(const std::vector<std::string>& not_carried) {
+  for (const auto& line : not_carried) note("NotCarried", line);
 }
 
 Outcome<InventoryResult> read_inventory_file(const std::string& file) {

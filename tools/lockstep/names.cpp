@@ -56,6 +56,7 @@ const GroupSpec* Names::spec(GroupId id) const {
 std::string Names::group(GroupId id) const {
   if (const auto known = groups_.find(id); known != groups_.end()) return known->second.name;
   const Group* group = state_ != nullptr ? state_->group(id) : nullptr;
+  missed_ = missed_ || group == nullptr;
   return group != nullptr ? group->head.identity.name : numbered(id.value);
 }
 
@@ -69,6 +70,7 @@ std::string Names::role(GroupId id, RoleIndex role) const {
 std::string Names::host(HostId id) const {
   if (const auto known = hosts_.find(id); known != hosts_.end()) return known->second;
   const Host* host = state_ != nullptr ? state_->host(id) : nullptr;
+  missed_ = missed_ || host == nullptr;
   return host != nullptr ? host->facts.info.name : numbered(id.value);
 }
 

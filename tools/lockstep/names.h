@@ -22,6 +22,8 @@ class Names {
   explicit Names(const State& state) : state_(&state) {}
 
   void learn(const Event& event);
+  // Whether a host or a group had to be written as a number.
+  [[nodiscard]] bool missed() const { return missed_; }
 
   [[nodiscard]] std::string group(GroupId id) const;
   [[nodiscard]] std::string role(GroupId id, RoleIndex role) const;
@@ -40,6 +42,7 @@ class Names {
   [[nodiscard]] const GroupSpec* spec(GroupId id) const;
 
   const State* state_ = nullptr;
+  mutable bool missed_ = false;
   std::map<GroupId, Known> groups_;
   std::map<HostId, std::string> hosts_;
 };

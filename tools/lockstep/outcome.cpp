@@ -27,6 +27,14 @@ Failure failure(const Answer& rejection) {
   return Failure{std::string(name(rejection.code)), rejection.text, exit};
 }
 
+Failure after_part(Failure failure, const std::vector<std::string>& done) {
+  if (done.empty()) return failure;
+  std::string names;
+  for (const auto& each : done) names += (names.empty() ? "" : ", ") + each;
+  failure.message += "; done before it: " + names + "; ask again for the others only";
+  return failure;
+}
+
 std::string error_line(const Failure& failure) {
   return "lockstep: " + failure.code + ": " + one_line(failure.message);
 }

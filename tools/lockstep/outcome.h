@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "events/commands.h"
 #include "events/error.h"
@@ -32,6 +33,9 @@ using Outcome = tl::expected<T, Failure>;
 [[nodiscard]] inline tl::unexpected<Failure> usage(std::string message) {
   return refuse(Failure{"Usage", std::move(message), kExitUsage});
 }
+
+// The failure of one of several things asked for at once, when `done` were done before it.
+[[nodiscard]] Failure after_part(Failure failure, const std::vector<std::string>& done);
 
 // "lockstep: <code>: <message>", always one line: line ends inside become "; ".
 [[nodiscard]] std::string error_line(const Failure& failure);

@@ -11,7 +11,10 @@ namespace lockstep::cli {
 namespace {
 
 tl::unexpected<Failure> cannot_read(const std::string& path, int error) {
-  return refuse(Failure{"NotFound", fmt::format("{}: cannot be read: {}", path, std::strerror(error)), kExitNo});
+  const ErrorCode code = error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG ? ErrorCode::NotFound
+                         : error == EISDIR                                            ? ErrorCode::InvalidInput
+                                                                                      : ErrorCode::StorageFailed;
+  return refuse(Error{code, fmt::format("{}: cannot be read: {}", path, std::strerror(error))});
 }
 
 }  // namespace

@@ -131,10 +131,18 @@ Json why_json(const State& state, const Group& group) {
           {"reason", reason_json(state, group)}};
 }
 
+Json events_json(const std::vector<Event>& events, Names& names) {
+  Json result = Json::array();
+  for (const auto& event : events) {
+    names.learn(event);
+    result.push_back(event_json(event, names));
+  }
+  return result;
+}
+
 // The state is taken first and the log is read after it, so that the history may be longer but never misses an end.
 Outcome<Json> history(Backend& backend, const std::string& key) {
   Result<std::vector<Event>> events;
-  Json result = Json::array();
   State nothing;
   Names names;
   Seq last{};
@@ -156,9 +164,29 @@ Outcome<Json> history(Backend& backend, const std::string& key) {
   });
   if (!walked && walked.error().code == ErrorCode::NotFound && !last) return unknown_group(key);
   if (!walked) return refuse(walked.error());
-  for (const auto& event : *events) {
-    names.learn(event);
-    result.push_back(event_json(event, names));
+  Json result = events_json(*events, names);
+  if (!names.missed()) return result;
+  // Of a host that was removed, or of another group: only the log knows.
+  const auto learnt = backend.read_log([&](const Log& log) -> Result<void> {
+    const auto first = log.first();
+    LOCKSTEP_TRY(first);
+    return for_each_event(log, *first, [&](const Event& event) -> Result<Continue> {
+      names.learn(event);
+      return event.seq < events->back().seq ? Continue::Yes : Continue::No;
+    });
+  });
+  if (!learnt) return refuse(learnt.error());
+  return events_json(*events, names);
+}
+
+Outcome<Json> host_named(Backend& backend, const std::string& key) {
+  auto result = of_state(backend, [&](const State& state) {
+    const Host* host = state.host_named(key);
+    return host != nullptr ? host_json(state, *host) : Json(nullptr);
+  });
+  if (result && result->is_null()) {
+    return refuse(Failure{std::string(name(AnswerCode::UnknownHost)),
+                          fmt::format("{}: no host of this name; see 'lockstep hosts'", key), kExitNo});
   }
   return result;
 }
@@ -247,6 +275,7 @@ Outcome<Json> get(Backend& backend, const Target& target, const std::string& tex
   if (path[0] == "groups" && path.size() == 3 && path[2] == "why") return of_group(backend, path[1], why_json);
   if (path[0] == "groups" && path.size() == 3 && path[2] == "history") return history(backend, path[1]);
   if (path[0] == "log" && path.size() == 2 && path[1] == "stat") return log_stat_of(backend);
+  if (path[0] == "hosts" && path.size() == 2) return host_named(backend, path[1]);
   if (path.size() != 1) return no_such_path(text);
   if (path[0] == "hosts") return of_state(backend, hosts_json);
   if (path[0] == "claims") return of_state(backend, claims_json);

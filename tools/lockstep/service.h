@@ -8,6 +8,7 @@
 //     GET  /v1/groups/KEY            group          KEY: a name, #id or an id
 //     GET  /v1/groups/KEY/why        {id name phase reason}
 //     GET  /v1/groups/KEY/history    [event]        also of purged groups
+//     GET  /v1/hosts/NAME            host
 //     GET  /v1/hosts  /v1/claims     [host] [claim]
 //     GET  /v1/state[?at=SEQ]        state
 //     GET  /v1/log/stat              {first seq records events bytes ...}

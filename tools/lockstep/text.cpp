@@ -45,8 +45,8 @@ std::string member_name(const Json& member) {
 std::string end_text(const Json& end) {
   std::string text = cell(end.at("code"));
   if (end.at("member").is_number()) {
-    text +=
-        fmt::format(": {}[{}] exit code {}", cell(end.at("role")), cell(end.at("member")), cell(end.at("exitCode")));
+    text += fmt::format(": {}[{}]", cell(end.at("role")), cell(end.at("member")));
+    if (end.at("exitCode").is_number()) text += " exit code " + cell(end.at("exitCode"));
   } else if (end.at("role").is_string()) {
     text += fmt::format(": {}", cell(end.at("role")));
   }
@@ -129,6 +129,10 @@ std::string Table::text() const {
     text += line + "\n";
   }
   return text;
+}
+
+std::string counted(std::uint64_t number, std::string_view what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
 std::string counters_text(const Json& counters) {

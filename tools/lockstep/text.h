@@ -1,7 +1,9 @@
 #pragma once
 // What people read: tables and paragraphs made from the JSON of view.h and log_view.h.
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/lockstep/json.h"
@@ -22,6 +24,8 @@ class Table {
 };
 
 [[nodiscard]] std::string printable(std::string_view text);
+// "1 event", "2 events".
+[[nodiscard]] std::string counted(std::uint64_t number, std::string_view what);
 // "cpu=64 gpu=8 mem=512Gi" from {cpu: 64, ...}; "-" when empty.
 [[nodiscard]] std::string counters_text(const Json& counters);
 

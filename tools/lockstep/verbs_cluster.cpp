@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 #include "tools/lockstep/client.h"
@@ -19,34 +20,58 @@ struct HostOptions {
   std::vector<std::string> hosts;  // hostlists
 };
 
-Outcome<void> change_hosts(const Session& session, const HostOptions& options, HostVerb verb, const std::string& word) {
+Outcome<std::vector<std::string>> expand(const std::vector<std::string>& lists) {
   std::vector<std::string> hosts;
-  for (const auto& list : options.hosts) {
+  std::set<std::string> seen;
+  for (const auto& list : lists) {
     const auto expanded = expand_hostlist(list);
     if (!expanded) return refuse(expanded.error());
-    hosts.insert(hosts.end(), expanded->begin(), expanded->end());
+    for (const auto& host : *expanded) {
+      if (seen.insert(host).second) hosts.push_back(host);
+    }
   }
-  Client client(options.store, Access::Write);
-  Json rows = Json::array();
-  Outcome<void> outcome;
+  return hosts;
+}
+
+// All hosts are looked up before the first is changed.
+Outcome<void> check_hosts(Client& client, const std::vector<std::string>& hosts, HostVerb verb) {
+  std::vector<CommandBody> commands;
   for (const auto& host : hosts) {
+    const auto known = client.get(host_target(host));
+    if (!known) return refuse(known.error());
+    if (verb == HostVerb::Remove && !known->at("groups").empty()) {
+      return refuse(Failure{
+          std::string(name(AnswerCode::HostInUse)),
+          fmt::format("{}: is held by group {}; drain it and wait", host, known->at("groups")[0].get<std::string>()),
+          kExitNo});
+    }
+    commands.push_back(HostCommand{verb, host});
+  }
+  return client.rehearse(commands);
+}
+
+Outcome<void> change_hosts(const Session& session, const HostOptions& options, HostVerb verb, const std::string& word) {
+  const auto hosts = expand(options.hosts);
+  if (!hosts) return refuse(hosts.error());
+  Client client(options.store);
+  if (auto checked = check_hosts(client, *hosts, verb); !checked) return checked;
+  Json rows = Json::array();
+  std::string text;
+  std::vector<std::string> done;
+  Outcome<void> outcome;
+  for (const auto& host : *hosts) {
     auto answer = client.command(HostCommand{verb, host});
     if (!answer) {
-      outcome = refuse(answer.error());
+      outcome = refuse(after_part(std::move(answer.error()), done));
       break;
     }
     Json row = {{"host", host}};
     row.update(*answer);
     rows.push_back(std::move(row));
+    text += fmt::format("{}: {} recorded at seq {}\n", host, word, answer->at("seq").dump());
+    done.push_back(host);
   }
-  if (session.json()) {
-    if (outcome || !rows.empty()) print(to_text(rows, 2) + "\n");
-  } else {
-    for (const auto& row : rows) {
-      print(fmt::format("{}: {} recorded at seq {}\n", row.at("host").get<std::string>(), word,
-                        row.at("seq").get<std::uint64_t>()));
-    }
-  }
+  if (outcome || !done.empty()) print(session.json() ? to_text(rows, 2) + "\n" : text);
   return outcome;
 }
 
@@ -54,7 +79,7 @@ void add_host_verb(CLI::App& hosts, Session& session, HostVerb verb, const std::
   auto options = std::make_shared<HostOptions>();
   CLI::App& added = add_verb(hosts, session, word, help,
                              [&session, options, verb, word] { return change_hosts(session, *options, verb, word); });
-  add_store_option(added, options->store);
+  add_store_option(added, session, options->store);
   added.add_option("HOST", options->hosts, "Hostlists, as in n[1-4]")->required();
 }
 
@@ -62,13 +87,12 @@ void add_host_verb(CLI::App& hosts, Session& session, HostVerb verb, const std::
 
 void add_cluster_verbs(CLI::App& app, Session& session) {
   auto listed = std::make_shared<HostOptions>();
-  CLI::App& hosts = add_verb(app, session, "hosts", "All hosts; or change some: down, up, drain, remove",
-                             [&session, listed]() -> Outcome<void> {
-                               if (listed->store.empty()) return usage("hosts: --store is required");
-                               Client client(listed->store, Access::Read);
-                               return show(session, client.get("/v1/hosts"), hosts_text);
-                             });
-  hosts.add_option("--store", listed->store, "Store directory")->envname("LOCKSTEP_STORE")->type_name("DIR");
+  CLI::App& hosts =
+      add_verb(app, session, "hosts", "All hosts; or change some: down, up, drain, remove", [&session, listed] {
+        Client client(listed->store);
+        return show(session, client.get("/v1/hosts"), hosts_text);
+      });
+  add_store_option(hosts, session, listed->store);
   add_host_verb(hosts, session, HostVerb::Down, "down", "Declare that nothing runs there any more");
   add_host_verb(hosts, session, HostVerb::Up, "up", "Let it be used again, also after a drain");
   add_host_verb(hosts, session, HostVerb::Drain, "drain", "Place nothing there any more");
@@ -76,10 +100,10 @@ void add_cluster_verbs(CLI::App& app, Session& session) {
 
   auto options = std::make_shared<HostOptions>();
   CLI::App& claims = add_verb(app, session, "claims", "All claims and their users", [&session, options] {
-    Client client(options->store, Access::Read);
+    Client client(options->store);
     return show(session, client.get("/v1/claims"), claims_text);
   });
-  add_store_option(claims, options->store);
+  add_store_option(claims, session, options->store);
 }
 
 }  // namespace lockstep::cli

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 #include "tools/lockstep/client.h"
@@ -17,11 +18,11 @@ struct GroupOptions {
   std::string store;
   std::vector<std::string> groups;
   std::string role;
-  std::uint32_t replicas{};
+  std::uint64_t replicas{};
 };
 
 CLI::Option* add_group(CLI::App& verb, std::string& group) {
-  return verb.add_option("GROUP", group, "Its name (the latest of that name), or #ID")->required();
+  return verb.add_option("GROUP", group, "Its name (the latest of that name), or its id as '#ID'")->required();
 }
 
 void add_reader(CLI::App& app, Session& session, const std::string& verb, const std::string& help,
@@ -29,10 +30,10 @@ void add_reader(CLI::App& app, Session& session, const std::string& verb, const 
   auto options = std::make_shared<GroupOptions>();
   options->groups.resize(1);
   CLI::App& added = add_verb(app, session, verb, help, [&session, options, below, text]() -> Outcome<void> {
-    Client client(options->store, Access::Read);
+    Client client(options->store);
     return show(session, client.get(group_target(options->groups[0], below)), text);
   });
-  add_store_option(added, options->store);
+  add_store_option(added, session, options->store);
   add_group(added, options->groups[0]);
 }
 
@@ -70,25 +71,32 @@ using MakeBody = std::function<Outcome<CommandBody>(const Found&)>;
 // All groups are looked up before the first is changed.
 Outcome<void> change(const Session& session, const GroupOptions& options, const std::string& verb,
                      const MakeBody& make_body) {
-  Client client(options.store, Access::Write);
-  std::vector<std::pair<Found, CommandBody>> wanted;
+  Client client(options.store);
+  std::vector<Found> groups;
+  std::vector<CommandBody> bodies;
+  std::set<GroupId> seen;
   for (const auto& key : options.groups) {
     auto group = find(client, key);
     if (!group) return refuse(group.error());
+    if (!seen.insert(group->id).second) continue;
     auto body = make_body(*group);
     if (!body) return refuse(body.error());
-    wanted.emplace_back(std::move(*group), std::move(*body));
+    groups.push_back(std::move(*group));
+    bodies.push_back(std::move(*body));
   }
-  std::vector<std::pair<Found, Json>> done;
-  for (auto& [group, body] : wanted) {
-    auto answer = client.command(std::move(body));
+  if (auto rehearsed = client.rehearse(bodies); !rehearsed) return rehearsed;
+  std::vector<std::pair<Found, Json>> answered;
+  std::vector<std::string> done;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    auto answer = client.command(std::move(bodies[i]));
     if (!answer) {
-      (void)tell(session, verb, done);
-      return refuse(answer.error());
+      if (!done.empty()) (void)tell(session, verb, answered);
+      return refuse(after_part(std::move(answer.error()), done));
     }
-    done.emplace_back(group, std::move(*answer));
+    done.push_back(fmt::format("{} (#{})", groups[i].name, groups[i].id.value));
+    answered.emplace_back(std::move(groups[i]), std::move(*answer));
   }
-  return tell(session, verb, done);
+  return tell(session, verb, answered);
 }
 
 void add_changer(CLI::App& app, Session& session, GroupVerb verb, const std::string& name, const std::string& help) {
@@ -98,8 +106,8 @@ void add_changer(CLI::App& app, Session& session, GroupVerb verb, const std::str
       return GroupCommand{verb, group.id};
     });
   });
-  add_store_option(added, options->store);
-  added.add_option("GROUP", options->groups, "Names (the latest of that name), or #ID")->required();
+  add_store_option(added, session, options->store);
+  added.add_option("GROUP", options->groups, "Names (the latest of that name), or ids as '#ID'")->required();
 }
 
 void add_resize(CLI::App& app, Session& session) {
@@ -109,7 +117,8 @@ void add_resize(CLI::App& app, Session& session) {
       add_verb(app, session, "resize", "Ask for another number of members of a role", [&session, options] {
         return change(session, *options, "resize", [&options](const Found& group) -> Outcome<CommandBody> {
           for (RoleIndex role = 0; role < group.roles.size(); ++role) {
-            if (group.roles[role] == options->role) return ResizeGroup{group.id, role, options->replicas};
+            if (group.roles[role] == options->role)
+              return ResizeGroup{group.id, role, static_cast<std::uint32_t>(options->replicas)};
           }
           return refuse(Failure{"UnknownRole",
                                 fmt::format("{}: group {} has no such role, only {}", options->role, group.name,
@@ -117,10 +126,11 @@ void add_resize(CLI::App& app, Session& session) {
                                 kExitNo});
         });
       });
-  add_store_option(added, options->store);
+  add_store_option(added, session, options->store);
   add_group(added, options->groups[0]);
   added.add_option("ROLE", options->role, "The role")->required();
-  added.add_option("REPLICAS", options->replicas, "Members wanted")->required();
+  add_number(added, "REPLICAS", options->replicas, {"a number of members", 0, UINT32_MAX}, "Members wanted")
+      ->required();
 }
 
 }  // namespace
@@ -128,10 +138,10 @@ void add_resize(CLI::App& app, Session& session) {
 void add_group_verbs(CLI::App& app, Session& session) {
   auto options = std::make_shared<GroupOptions>();
   CLI::App& list = add_verb(app, session, "list", "All groups, one a line", [&session, options] {
-    Client client(options->store, Access::Read);
+    Client client(options->store);
     return show(session, client.get("/v1/groups"), groups_text);
   });
-  add_store_option(list, options->store);
+  add_store_option(list, session, options->store);
   add_reader(app, session, "show", "One group with its members and claims", "", group_text);
   add_reader(app, session, "why", "Why a group does not run", "why", why_text);
   add_reader(app, session, "history", "Everything that happened to a group, also to a purged one", "history",

@@ -37,20 +37,26 @@ Outcome<void> dump(const Session& session, const LogOptions& options) {
     return refuse(Error{ErrorCode::Trimmed, fmt::format("{}: seq {} is no longer in the log, which begins at {}",
                                                         options.store, from.value, first->value)});
   }
+  const auto head = store->log->head();
+  if (!head) return refuse(head.error());
+  if (options.from > head->seq.value) {
+    return refuse(Error{ErrorCode::NotFound, fmt::format("{}: seq {} is not in the log, which ends at {}",
+                                                         options.store, options.from, head->seq.value)});
+  }
   Names names;
   const auto read = for_each_event(*store->log, *first, [&](const Event& event) -> Result<Continue> {
     if (options.to != 0 && event.seq.value > options.to) return Continue::No;
     names.learn(event);
     if (event.seq < from) return Continue::Yes;
     if (session.json()) {
-      print(dump_json(event) + "\n");
+      print(to_text(event_json(event, names)) + "\n");
     } else {
       print(printable(fmt::format("{} {:>6} {:<10} {:<20} {:<18} {}", date_time(event.time), event.seq.value,
                                   lower_camel(name(event.actor)), event.group ? names.group(event.group) : "-",
                                   name(kind(event)), describe(event, names))) +
             "\n");
     }
-    return Continue::Yes;
+    return output_lost() ? Continue::No : Continue::Yes;
   });
   if (!read) return refuse(read.error());
   return {};
@@ -102,13 +108,16 @@ Result<Verified> verify_chain(const Log& log, Seq first) {
 }
 
 std::string verify_text(const Json& done) {
+  const auto number = [&](const char* key, const char* what) {
+    return counted(done.at(key).get<std::uint64_t>(), what);
+  };
   return fmt::format(
-      "log: {} records with {} events, seq {} to {}: whole\nreplay: {} events from {}, {} digests compared\n"
+      "log: {} with {}, seq {} to {}: whole\nreplay: {} from {}, {} compared\n"
       "digest at seq {}: {}\n",
-      done.at("records").dump(), done.at("events").dump(), done.at("first").dump(), done.at("seq").dump(),
-      done.at("eventsReplayed").dump(),
+      number("records", "record"), number("events", "event"), done.at("first").dump(), done.at("seq").dump(),
+      number("eventsReplayed", "event"),
       done.at("fromSnapshot").is_null() ? "the beginning" : "the snapshot at seq " + done.at("fromSnapshot").dump(),
-      done.at("digestsCompared").dump(), done.at("seq").dump(), done.at("digest").get<std::string>());
+      number("digestsCompared", "digest"), done.at("seq").dump(), done.at("digest").get<std::string>());
 }
 
 // A whole log is replayed from its beginning, whatever snapshots there are; a trimmed one from a snapshot.
@@ -139,20 +148,20 @@ Outcome<void> verify(const Session& session, const LogOptions& options) {
 }  // namespace
 
 void add_log_verbs(CLI::App& app, Session& session) {
-  CLI::App* log = app.add_subcommand("log", "dump, stat or verify the log");
-  log->require_subcommand(1);
+  CLI::App* log = &add_verb(app, session, "log", "dump, stat or verify the log",
+                            [] { return Outcome<void>(usage("log: say which: dump, stat or verify")); });
   auto options = std::make_shared<LogOptions>();
   CLI::App& dumped = add_verb(*log, session, "dump", "Its events, one a line",
                               [&session, options] { return dump(session, *options); });
-  add_store_option(dumped, options->store);
-  dumped.add_option("--from", options->from, "First seq")->check(CLI::PositiveNumber);
-  dumped.add_option("--to", options->to, "Last seq")->check(CLI::PositiveNumber);
+  add_store_option(dumped, session, options->store);
+  add_number(dumped, "--from", options->from, seqs(), "First seq");
+  add_number(dumped, "--to", options->to, seqs(), "Last seq");
   CLI::App& counted =
       add_verb(*log, session, "stat", "What it holds", [&session, options] { return stat(session, *options); });
-  add_store_option(counted, options->store);
+  add_store_option(counted, session, options->store);
   CLI::App& verified = add_verb(*log, session, "verify", "Check every byte, and replay it",
                                 [&session, options] { return verify(session, *options); });
-  add_store_option(verified, options->store);
+  add_store_option(verified, session, options->store);
   for (const char* name : {"export", "import", "tail"}) {
     CLI::App& later = add_verb(*log, session, name, "Not yet in this release",
                                [name]() -> Outcome<void> { return refuse(not_yet(std::string("log ") + name)); });

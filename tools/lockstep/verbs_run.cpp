@@ -53,11 +53,10 @@ Outcome<void> run(const Session& session, const RunOptions& options) {
   auto simulated = simulation(options);
   if (!simulated) return refuse(simulated.error());
   live.simulation = std::move(*simulated);
-  for (const auto& file : options.manifests) {
-    auto read = read_manifest_file(file, caller());
-    if (!read) return refuse(read.error());
-    for (auto& group : read->groups) live.groups.push_back(std::move(group));
-  }
+  auto manifests = read_manifest_files(options.manifests, caller());
+  if (!manifests) return refuse(std::move(manifests.error()));
+  live.groups = std::move(manifests->groups);
+  live.not_carried = std::move(manifests->not_carried);
   return run_live(live);
 }
 
@@ -67,7 +66,7 @@ void add_run_verbs(CLI::App& app, Session& session) {
   auto options = std::make_shared<RunOptions>();
   CLI::App& verb = add_verb(app, session, "run", "Run a controller here, with simulated hosts and members",
                             [&session, options] { return run(session, *options); });
-  add_store_option(verb, options->store);
+  add_store_option(verb, session, options->store);
   verb.add_option("MANIFEST", options->manifests, "Groups to define, unless a live one has the name");
   verb.add_option("--runtime", options->runtimes, "How long members run: 3s, or of one role: worker=3s (default 5s)")
       ->allow_extra_args(false);
@@ -78,7 +77,8 @@ void add_run_verbs(CLI::App& app, Session& session) {
   verb.add_option("--claims-after", options->claims_after, "How long claims take to be ready (default 200ms)");
   verb.add_option("--step", options->step, "How long arming, starting and stopping a member take (default 100ms)");
   verb.add_flag("--until-idle", options->live.until_idle, "End when every group has ended");
-  verb.add_option("--snapshot-every", options->live.snapshot_every, "Events between two snapshots; 0 = never");
+  add_number(verb, "--snapshot-every", options->live.snapshot_every, {"a number of events"},
+             "Events between two snapshots; 0 = never");
   verb.add_flag("--check", options->live.check_invariants, "Check the invariants after every command (slow)");
 }
 

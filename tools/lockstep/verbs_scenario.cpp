@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "tools/lockstep/text.h"
 #include "tools/lockstep/verbs.h"
 #include "tools/scenario/scenario.h"
 
@@ -46,8 +47,8 @@ Outcome<void> run(const Asked& asked) {
     events += result.events;
   }
   if (status == 0) {
-    print(fmt::format("{} {}, {} expectations, {} events: all held\n", asked.files.size(),
-                      asked.files.size() == 1 ? "scenario" : "scenarios", expectations, events));
+    print(fmt::format("{}, {}, {}: all held\n", counted(asked.files.size(), "scenario"),
+                      counted(expectations, "expectation"), counted(events, "event")));
     return {};
   }
   const auto [code, what] = status == kExitNo      ? std::pair{"Violated", "some expectations did not hold"}

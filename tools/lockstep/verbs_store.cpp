@@ -28,33 +28,48 @@ struct StoreOptions {
   bool plan{false};
 };
 
-Outcome<void> init(const StoreOptions& options) {
+std::string init_text(const Json& made) {
+  const auto hosts = made.at("hosts").get<std::uint64_t>();
+  return fmt::format("{}: a new store{}\n", printable(made.at("store").get<std::string>()),
+                     hosts == 0 ? ", without hosts" : " with " + counted(hosts, "host"));
+}
+
+Outcome<void> init(const Session& session, const StoreOptions& options) {
+  std::size_t hosts = 0;
   if (options.hosts.empty()) {
     if (auto made = init_store(options.store); !made) return refuse(made.error());
-    print(fmt::format("{}: a new store, without hosts\n", options.store));
-    return {};
+  } else {
+    const auto inventory = read_inventory_file(options.hosts);
+    if (!inventory) return refuse(inventory.error());
+    if (auto made = init_with_hosts(options.store, *inventory); !made) return made;
+    hosts = inventory->hosts.size();
   }
-  const auto inventory = read_inventory_file(options.hosts);
-  if (!inventory) return refuse(inventory.error());
-  if (auto made = init_with_hosts(options.store, *inventory); !made) return made;
-  print(fmt::format("{}: a new store with {} hosts\n", options.store, inventory->hosts.size()));
-  return {};
+  return show(session, Json{{"store", options.store}, {"hosts", hosts}}, init_text);
 }
 
 Outcome<void> state(const Session& session, const StoreOptions& options) {
-  Client client(options.store, Access::Read);
+  Client client(options.store);
   const std::string target = options.at != 0 ? fmt::format("/v1/state?at={}", options.at) : "/v1/state";
   return show(session, client.get(target), state_text);
 }
 
 // ---- snapshots ----
-Outcome<Json> list_snapshots(const StoreOptions& options) {
-  return Client(options.store, Access::Read).get("/v1/snapshots");
+Outcome<Json> list_snapshots(const StoreOptions& options) { return Client(options.store).get("/v1/snapshots"); }
+
+Outcome<void> check_seq(const std::string& what, const std::string& text) {
+  if (text.empty()) return {};
+  const auto seq = parse_number_of(what, text, seqs());
+  if (!seq) return refuse(seq.error());
+  return {};
 }
 
 // The newest, or the one of that seq or file.
 Outcome<std::filesystem::path> choose(const StoreOptions& options) {
   if (options.snapshot.find('/') != std::string::npos) return std::filesystem::path(options.snapshot);
+  if (auto checked = check_seq("SNAPSHOT", options.snapshot); !checked) {
+    checked.error().message += ", or the path of a snapshot, with a / in it";
+    return refuse(std::move(checked.error()));
+  }
   const auto listing = list_snapshots(options);
   if (!listing) return refuse(listing.error());
   for (const auto& info : listing->at("snapshots")) {
@@ -74,6 +89,7 @@ Outcome<void> show_snapshot(const Session& session, const StoreOptions& options)
 }
 
 Outcome<void> verify_snapshots(const Session& session, const StoreOptions& options) {
+  if (auto checked = check_seq("SEQ", options.snapshot); !checked) return checked;
   const auto listing = list_snapshots(options);
   if (!listing) return refuse(listing.error());
   Json verified = Json::array();
@@ -83,8 +99,8 @@ Outcome<void> verify_snapshots(const Session& session, const StoreOptions& optio
     const auto whole = verify_snapshot(info.at("path").get<std::string>());
     if (!whole) return refuse(whole.error());
     verified.push_back(snapshot_json(*whole));
-    text += fmt::format("snapshot at seq {}: whole, {} group{}, digest {}\n", whole->head.seq.value, whole->groups,
-                        whole->groups == 1 ? "" : "s", verified.back().at("digest").get<std::string>());
+    text += fmt::format("snapshot at seq {}: whole, {}, digest {}\n", whole->head.seq.value,
+                        counted(whole->groups, "group"), verified.back().at("digest").get<std::string>());
   }
   const auto& damaged = listing->at("damaged");
   if (!damaged.empty()) {
@@ -101,17 +117,18 @@ Outcome<void> verify_snapshots(const Session& session, const StoreOptions& optio
 }
 
 void add_snapshot_verbs(CLI::App& app, Session& session) {
-  CLI::App* snapshot = app.add_subcommand("snapshot", "create, list, describe or verify snapshots");
-  snapshot->require_subcommand(1);
+  CLI::App* snapshot = &add_verb(app, session, "snapshot", "create, list, describe or verify snapshots", [] {
+    return Outcome<void>(usage("snapshot: say which: create, list, describe or verify"));
+  });
   const auto add = [&](const char* name, const char* help, auto action) -> std::pair<CLI::App*, StoreOptions*> {
     auto options = std::make_shared<StoreOptions>();
     CLI::App& verb =
         add_verb(*snapshot, session, name, help, [&session, options, action] { return action(session, *options); });
-    add_store_option(verb, options->store);
+    add_store_option(verb, session, options->store);
     return {&verb, options.get()};
   };
   add("create", "Take one now", [](const Session& s, const StoreOptions& options) {
-    return show(s, Client(options.store, Access::Write).post("/v1/snapshots", ""), snapshot_text);
+    return show(s, Client(options.store).post("/v1/snapshots", ""), snapshot_text);
   });
   add("list", "Newest first",
       [](const Session& s, const StoreOptions& options) { return show(s, list_snapshots(options), snapshots_text); });
@@ -140,8 +157,9 @@ std::string plan_text(const Json& plan) {
 
 std::string report_text(const Json& report) {
   return plan_text(report.at("plan")) +
-         fmt::format("recovered seq {}: {} events replayed, {} digests compared, digest {}\n", report.at("seq").dump(),
-                     report.at("eventsReplayed").dump(), report.at("digestsCompared").dump(),
+         fmt::format("recovered seq {}: {} replayed, {} compared, digest {}\n", report.at("seq").dump(),
+                     counted(report.at("eventsReplayed").get<std::uint64_t>(), "event"),
+                     counted(report.at("digestsCompared").get<std::uint64_t>(), "digest"),
                      report.at("digest").get<std::string>());
 }
 
@@ -174,24 +192,25 @@ Outcome<void> recover_verb(const Session& session, const StoreOptions& options) 
 
 void add_store_verbs(CLI::App& app, Session& session) {
   auto made = std::make_shared<StoreOptions>();
-  CLI::App& init_verb = add_verb(app, session, "init", "Make a new store", [made] { return init(*made); });
-  add_store_option(init_verb, made->store);
+  CLI::App& init_verb =
+      add_verb(app, session, "init", "Make a new store", [&session, made] { return init(session, *made); });
+  add_store_option(init_verb, session, made->store);
   init_verb.add_option("--hosts", made->hosts, "Inventory to begin with")->type_name("FILE");
 
   auto shown = std::make_shared<StoreOptions>();
   CLI::App& state_verb = add_verb(app, session, "state", "The whole state, now or as it was",
                                   [&session, shown] { return state(session, *shown); });
-  add_store_option(state_verb, shown->store);
-  state_verb.add_option("--at", shown->at, "After the event of this seq")->check(CLI::PositiveNumber);
+  add_store_option(state_verb, session, shown->store);
+  add_number(state_verb, "--at", shown->at, seqs(), "After the event of this seq");
 
   add_snapshot_verbs(app, session);
 
   auto recovered = std::make_shared<StoreOptions>();
   CLI::App& recover_added = add_verb(app, session, "recover", "Recover in memory, and say how",
                                      [&session, recovered] { return recover_verb(session, *recovered); });
-  add_store_option(recover_added, recovered->store);
+  add_store_option(recover_added, session, recovered->store);
   recover_added.add_flag("--plan", recovered->plan, "Only say what would be done");
-  recover_added.add_option("--at", recovered->at, "Up to this seq")->check(CLI::PositiveNumber);
+  add_number(recover_added, "--at", recovered->at, seqs(), "Up to this seq");
 }
 
 }  // namespace lockstep::cli

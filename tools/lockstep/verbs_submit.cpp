@@ -1,12 +1,12 @@
 // submit and convert: manifests come in.
 #include <fmt/format.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
+#include <cerrno>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 #include "tools/lockstep/client.h"
@@ -22,78 +22,109 @@ struct SubmitOptions {
   std::vector<std::string> files;
 };
 
-// A name of a group that waits, held, for a submit; `key` is no file then.
-bool is_file(const std::string& key) { return key == "-" || ::access(key.c_str(), F_OK) == 0; }
-
-Outcome<Json> define(Client& client, const DefineGroup& group) {
-  auto answer = client.command(group);
-  if (!answer) {
-    Failure failure = answer.error();
-    failure.message = group.identity.name + ": " + failure.message;
-    return refuse(std::move(failure));
-  }
-  Json row = {{"name", group.identity.name}};
-  row.update(*answer);
-  return row;
+// A name of a group that waits, held, for a submit, is no file; what cannot be looked at may be one.
+bool is_file(const std::string& key) {
+  if (key == "-" || key.find('/') != std::string::npos) return true;
+  return ::access(key.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
+
+// One thing to do, and the word for it when it is done.
+struct Wanted {
+  std::string name;
+  std::string word;
+  CommandBody body;
+};
 
 // `submit NAME` of a held group: what SCENARIO.md calls submit.
-Outcome<Json> submit_held(Client& client, const std::string& key) {
+Outcome<Wanted> find_held(Client& client, const std::string& key) {
   const auto group = client.get(group_target(key));
   if (!group) {
-    return refuse(Failure{group.error().code, key + ": no such file, and no group of this name", group.error().exit});
-  }
-  auto answer = client.command(GroupCommand{GroupVerb::Submit, GroupId{group->at("id").get<std::uint64_t>()}});
-  if (!answer) return answer;
-  Json row = {{"name", group->at("name")}};
-  row.update(*answer);
-  return row;
-}
-
-void tell(const Session& session, const Json& rows) {
-  if (session.json()) return print(to_text(rows, 2) + "\n");
-  for (const auto& row : rows) {
-    print(fmt::format("{} (id {}): submitted at seq {}\n", row.at("name").get<std::string>(),
-                      row.at("group").get<std::uint64_t>(), row.at("seq").get<std::uint64_t>()));
-  }
-}
-
-// Every manifest is read before the first is sent.
-Outcome<void> submit(const Session& session, const SubmitOptions& options) {
-  std::vector<DefineGroup> groups;
-  std::vector<std::string> held;
-  for (const auto& file : options.files) {
-    if (!is_file(file)) {
-      held.push_back(file);
-      continue;
+    Failure failure = group.error();
+    if (failure.code == name(AnswerCode::UnknownGroup)) {
+      failure.message = key + ": no such file, and no group of this name; see 'lockstep list'";
     }
-    auto read = read_manifest_file(file, caller());
-    if (!read) return refuse(read.error());
-    for (auto& group : read->groups) groups.push_back(std::move(group));
+    return refuse(std::move(failure));
   }
-  Client client(options.store, Access::Write);
-  Json rows = Json::array();
-  Outcome<Json> last;
-  for (std::size_t i = 0; last && i < groups.size() + held.size(); ++i) {
-    last = i < groups.size() ? define(client, groups[i]) : submit_held(client, held[i - groups.size()]);
-    if (last) rows.push_back(*last);
+  return Wanted{group->at("name").get<std::string>(), "submitted",
+                GroupCommand{GroupVerb::Submit, GroupId{group->at("id").get<std::uint64_t>()}}};
+}
+
+// A running controller takes one command after the other: what it would refuse for its name, among several, is looked
+// for before the first is sent.
+Outcome<void> check_names(Client& client, const std::vector<DefineGroup>& groups) {
+  std::set<std::string> names;
+  for (const auto& group : groups) {
+    const std::string& name = group.identity.name;
+    if (!names.insert(name).second) {
+      return refuse(Failure{std::string(lockstep::name(AnswerCode::DuplicateName)),
+                            name + ": the manifests have two groups of this name; rename one", kExitNo});
+    }
+    if (groups.size() == 1) continue;
+    const auto known = client.get(group_target(name));
+    if (!known && known.error().code != lockstep::name(AnswerCode::UnknownGroup)) return refuse(known.error());
+    if (!known || known->at("name") != name || !known->at("end").is_null()) continue;
+    return refuse(Failure{
+        std::string(lockstep::name(AnswerCode::DuplicateName)),
+        fmt::format("{}: lives as #{}; cancel it first, or take it out of the manifests: nothing of them was done",
+                    name, known->at("id").dump()),
+        kExitNo});
   }
-  if (last || !rows.empty()) tell(session, rows);
-  if (!last) return refuse(last.error());
   return {};
 }
 
-Outcome<void> convert(const SubmitOptions& options) {
-  std::string text;
-  for (const auto& file : options.files) {
-    const auto read = read_manifest_file(file, "");  // the same output whoever converts
-    if (!read) return refuse(read.error());
-    for (const auto& group : read->groups) text += (text.empty() ? "" : "---\n") + write_manifest(group);
-    for (const auto& line : read->not_carried) {
-      std::fputs(error_line(Failure{"NotCarried", file + ": " + line, 0}).c_str(), stderr);
-      std::fputs("\n", stderr);
-    }
+// Every manifest is read and every name looked up before the first command is sent.
+Outcome<void> submit(const Session& session, const SubmitOptions& options) {
+  std::vector<std::string> files;
+  std::vector<std::string> names;
+  for (const auto& key : options.files) (is_file(key) ? files : names).push_back(key);
+  auto manifests = read_manifest_files(files, caller());
+  if (!manifests) return refuse(std::move(manifests.error()));
+  Client client(options.store);
+  if (auto checked = check_names(client, manifests->groups); !checked) return checked;
+  std::vector<Wanted> wanted;
+  std::vector<CommandBody> bodies;
+  for (auto& group : manifests->groups) {
+    wanted.push_back({group.identity.name, group.hold ? "defined, held" : "submitted", std::move(group)});
   }
+  for (const auto& key : names) {
+    auto held = find_held(client, key);
+    if (!held) return refuse(std::move(held.error()));
+    wanted.push_back(std::move(*held));
+  }
+  for (const auto& each : wanted) bodies.push_back(each.body);
+  if (auto rehearsed = client.rehearse(bodies); !rehearsed) return rehearsed;
+
+  Json rows = Json::array();
+  std::string text;
+  std::vector<std::string> done;
+  Outcome<void> outcome;
+  for (auto& each : wanted) {
+    auto answer = client.command(std::move(each.body));
+    if (!answer) {
+      Failure failure = std::move(answer.error());
+      failure.message = each.name + ": " + failure.message;
+      outcome = refuse(after_part(std::move(failure), done));
+      break;
+    }
+    const std::string id = answer->at("group").dump();
+    text += fmt::format("{} (id {}): {} at seq {}\n", each.name, id, each.word, answer->at("seq").dump());
+    done.push_back(fmt::format("{} (#{})", each.name, id));
+    Json row = {{"name", each.name}};
+    row.update(*answer);
+    rows.push_back(std::move(row));
+  }
+  if (done.empty()) return outcome;
+  tell_not_carried(manifests->not_carried);
+  print(session.json() ? to_text(rows, 2) + "\n" : text);
+  return outcome;
+}
+
+Outcome<void> convert(const SubmitOptions& options) {
+  const auto manifests = read_manifest_files(options.files, "");  // the same output whoever converts
+  if (!manifests) return refuse(manifests.error());
+  std::string text;
+  for (const auto& group : manifests->groups) text += (text.empty() ? "" : "---\n") + write_manifest(group);
+  tell_not_carried(manifests->not_carried);
   print(text);
   return {};
 }
@@ -102,10 +133,11 @@ Outcome<void> convert(const SubmitOptions& options) {
 
 void add_submit_verbs(CLI::App& app, Session& session) {
   auto submitted = std::make_shared<SubmitOptions>();
-  CLI::App& submit_verb = add_verb(app, session, "submit", "Define the groups of manifests (native, JobSet)",
-                                   [&session, submitted] { return submit(session, *submitted); });
-  add_store_option(submit_verb, submitted->store);
-  submit_verb.add_option("MANIFEST", submitted->files, "Files, - for standard input; or names of held groups")
+  CLI::App& submit_verb = add_verb(
+      app, session, "submit", "Define the groups of manifests (native, JobSet); what was not carried goes to stderr",
+      [&session, submitted] { return submit(session, *submitted); });
+  add_store_option(submit_verb, session, submitted->store);
+  submit_verb.add_option("MANIFEST", submitted->files, "Files, - for standard input; or held groups, by name or '#ID'")
       ->required();
 
   auto converted = std::make_shared<SubmitOptions>();

@@ -52,7 +52,8 @@ Json end_json(const Group& group) {
   result["scope"] = end.scope == Scope::None ? Json(nullptr) : Json(lower_camel(name(end.scope)));
   result["role"] = role_name_json(group, end.role);
   result["member"] = end.member == kNoMember ? Json(nullptr) : Json(end.member);
-  result["exitCode"] = end.member == kNoMember ? Json(nullptr) : Json(end.exit_code);
+  const bool by_itself = end.member != kNoMember && (end.exit_code != 0 || end.code == EndCode::Completed);
+  result["exitCode"] = by_itself ? Json(end.exit_code) : Json(nullptr);
   return result;
 }
 
@@ -67,8 +68,10 @@ Json hosts_of(const State& state, const Member& member) {
   return hosts;
 }
 
-bool has_ended(MemberPhase phase) {
-  return phase == MemberPhase::Succeeded || phase == MemberPhase::Failed || phase == MemberPhase::Stopped;
+// Whether it exited by itself, with a code: 0 is a success; what is lost, killed or stopped has none.
+bool has_exited(const Member& member) {
+  const bool ended = member.phase == MemberPhase::Failed || member.phase == MemberPhase::Stopped;
+  return member.phase == MemberPhase::Succeeded || (ended && member.exit_code != 0);
 }
 
 Json members_json(const State& state, const Group& group) {
@@ -83,7 +86,7 @@ Json members_json(const State& state, const Group& group) {
       row["phase"] = enum_json(member.phase);
       row["attempt"] = group.head.attempt;
       row["hosts"] = hosts_of(state, member);
-      row["exitCode"] = has_ended(member.phase) ? Json(member.exit_code) : Json(nullptr);
+      row["exitCode"] = has_exited(member) ? Json(member.exit_code) : Json(nullptr);
       row["signal"] = member.signal != 0 ? Json(member.signal) : Json(nullptr);
       result.push_back(std::move(row));
     }
@@ -154,26 +157,6 @@ Json group_claims_json(const State& state, const Group& group) {
   }
   for (auto& row : own_claims_json(group)) result.push_back(std::move(row));
   return result;
-}
-
-Json host_json(const State& state, const Host& host) {
-  const HostInfo& info = host.facts.info;
-  Json free = Json::object();
-  for (const auto& counter : info.counters) {
-    free[counter.name] = amount_json(host_free(state, host, counter.name), counter.name);
-  }
-  Json groups = Json::array();
-  for (const auto& [id, slices] : host.groups) {
-    if (const Group* group = state.group(id)) groups.push_back(group->head.identity.name);
-  }
-  return {{"name", info.name},
-          {"at", domain_path(info.at, info.at.size())},
-          {"down", info.down},
-          {"drained", info.drained},
-          {"attributes", pairs_json(info.attributes)},
-          {"capacity", counters_json(info.counters)},
-          {"free", std::move(free)},
-          {"groups", std::move(groups)}};
 }
 
 Json standalone_claims_json(const State& state) {
@@ -251,6 +234,26 @@ Json groups_json(const State& state, Members members) {
   return result;
 }
 
+Json host_json(const State& state, const Host& host) {
+  const HostInfo& info = host.facts.info;
+  Json free = Json::object();
+  for (const auto& counter : info.counters) {
+    free[counter.name] = amount_json(host_free(state, host, counter.name), counter.name);
+  }
+  Json groups = Json::array();
+  for (const auto& [id, slices] : host.groups) {
+    if (const Group* group = state.group(id)) groups.push_back(group->head.identity.name);
+  }
+  return {{"name", info.name},
+          {"at", domain_path(info.at, info.at.size())},
+          {"down", info.down},
+          {"drained", info.drained},
+          {"attributes", pairs_json(info.attributes)},
+          {"capacity", counters_json(info.counters)},
+          {"free", std::move(free)},
+          {"groups", std::move(groups)}};
+}
+
 Json hosts_json(const State& state) {
   Json result = Json::array();
   state.hosts.for_each([&](const Host& host) { result.push_back(host_json(state, host)); });
@@ -311,7 +314,7 @@ const Group* find_group(const State& state, std::string_view key) {
   if (!id) return nullptr;
   const Group* group = state.group(*id);
   const auto mark = key.rfind('#');
-  const bool also_named = mark != std::string_view::npos && mark > 0;
+  const bool also_named = mark != std::string_view::npos && mark > 0 && key.substr(0, mark) != "g";
   if (group == nullptr || (also_named && group->head.identity.name != key.substr(0, mark))) return nullptr;
   return group;
 }

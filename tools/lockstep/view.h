@@ -17,12 +17,14 @@ enum class Members { Show, Hide };
 [[nodiscard]] Json group_json(const State& state, const Group& group, Members members);
 [[nodiscard]] Json groups_json(const State& state, Members members);     // by id
 [[nodiscard]] Json reason_json(const State& state, const Group& group);  // null when nothing is waited for
+[[nodiscard]] Json host_json(const State& state, const Host& host);
 [[nodiscard]] Json hosts_json(const State& state);
 [[nodiscard]] Json claims_json(const State& state);  // standalone ones first, then by group
 [[nodiscard]] Json state_json(const State& state);
 [[nodiscard]] Json snapshot_json(const SnapshotInfo& info);
 
-// The group that `key` names: `#7`, `name#7`, the latest group of that name, or an id written in digits.
+// The group that `key` names: `#7`, `name#7`, `g#7` as messages write it, the latest group of that name, or an id
+// written in digits.
 [[nodiscard]] const Group* find_group(const State& state, std::string_view key);
 // The id in `#7`, `name#7` or `7`.
 [[nodiscard]] std::optional<GroupId> group_id_in(std::string_view key);

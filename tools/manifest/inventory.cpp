@@ -96,7 +96,9 @@ class InventoryReader {
     }
     const std::size_t depth = hosts->front().at.size();
     if (has_levels_ && depth > out_.levels.size() + levels_refused_) {
-      add_problem(value, fmt::format("at: {} names, but there are {} levels", depth, out_.levels.size()));
+      add_problem(value,
+                  fmt::format("at: {} names, but there {} {} level{}", depth, out_.levels.size() == 1 ? "is" : "are",
+                              out_.levels.size(), out_.levels.size() == 1 ? "" : "s"));
     }
     for (HostInfo& host : *hosts) {
       bytes_ += bytes_of(host);

@@ -17,7 +17,7 @@ namespace {
 struct Outcome {
   FailureAction action{FailureAction::FailGroup};
   bool charge{true};
-  friend auto operator<=>(const Outcome&, const Outcome&) = default;
+  friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
 struct Rule {
