@@ -35,7 +35,9 @@ void place_member(const Context& context, Group& group, const MemberPlacement& p
   member->stop_deadline = {};
 }
 
+// One that was asked before keeps its clock, and stays killed.
 void ask_to_stop(const Context& context, Group& group, const MemberKey& key) {
+  if (group.roles.at(key.role).members.at(key.index).phase == MemberPhase::Stopping) return;
   EditMember member(context.state, group, key);
   member->phase = MemberPhase::Stopping;
   member->kill = false;
@@ -118,9 +120,11 @@ void start_armed(const Context& context, Group& group, RoleIndex role, const std
   for (std::uint32_t index = 0; index < group.roles.at(role).members.size(); ++index) start(index);
 }
 
-// A member of a running group that is to run again has so long to do it.
-Time recover_clock(const Context& context, const Group& group) {
-  return group.head.has_run && !group.head.satisfied ? clock(context, group.spec->timeouts.recover) : Time{};
+// A member of a running group that is to run again has so long to do it, from its loss: to be lost once more on the way
+// does not begin it anew.
+Time recover_clock(const Context& context, const Group& group, Time running) {
+  if (!group.head.has_run || group.head.satisfied) return {};
+  return running ? running : clock(context, group.spec->timeouts.recover);
 }
 
 }  // namespace
@@ -160,7 +164,8 @@ void on(const Context& context, const MemberEnded& event) {
   member->kill = false;
   member->fenced = false;
   member->stop_deadline = {};
-  member->recover_deadline = event.fate == MemberFate::RunsAgain ? recover_clock(context, group) : Time{};
+  member->recover_deadline =
+      event.fate == MemberFate::RunsAgain ? recover_clock(context, group, member->recover_deadline) : Time{};
   if (event.fate == MemberFate::GivenUp) member->required = false;
   if (event.fate != MemberFate::KeepsHosts) member.set_hosts({});
 }
@@ -188,7 +193,7 @@ void on(const Context& context, const MembersStopping& event) {
     if (event.reason != FailureReason::None) member->reason = event.reason;
     if (event.fate == MemberFate::RunsAgain) {
       if (member->phase == MemberPhase::Succeeded) member->phase = MemberPhase::Waiting;
-      member->recover_deadline = recover_clock(context, group);
+      member->recover_deadline = recover_clock(context, group, member->recover_deadline);
     } else {
       member->required = false;
       member->recover_deadline = {};

@@ -212,7 +212,9 @@ Answer Decider::on(const ResizeGroup& command) {
     return reject(AnswerCode::UnknownRole,
                   "group " + group.head.identity.name + " has no role " + std::to_string(command.role), id);
   }
-  if (is_terminal(group.head.phase)) return wrong_phase(group, "resize");
+  const bool ending = group.head.phase == GroupPhase::Stopping && group.head.next >= StopNext::Fail;
+  const bool satisfied = group.head.satisfied && is_active(group.head.phase);
+  if (is_terminal(group.head.phase) || ending || satisfied) return wrong_phase(group, "resize");
   const RoleSpec& spec = group.spec->roles[command.role];
   const Role& role = group.roles[command.role];
   const std::uint32_t succeeded = role.counts.in(MemberPhase::Succeeded);

@@ -87,13 +87,18 @@ void Decider::member_reported_gone(GroupId id, const Report& report) {
   member_failed(id, failure, {ended, report.sequence, {}}, Gone::Yes);
 }
 
-// However a member in Stopping ends, it is Stopped. One that is to run again gets hosts at once where it can.
+// However a member in Stopping ends, it is Stopped. One that is to run again gets hosts at once where it can; once the
+// group is satisfied nobody runs again.
 void Decider::member_stopped(GroupId id, const MemberKey& member, std::int32_t exit_code, std::int32_t signal,
                              std::uint64_t sequence) {
   const std::vector<Slice> own = group(id).roles[member.role].members[member.index].hosts;
+  const bool goes_on = is_active(group(id).head.phase);
+  if (goes_on && group(id).head.satisfied && group(id).roles[member.role].members[member.index].required) {
+    emit(id, MemberGivenUp{member});
+  }
   emit(id, MemberStopped{member, exit_code, signal, sequence});
   const Member& stopped = group(id).roles[member.role].members[member.index];
-  if (is_active(group(id).head.phase) && stopped.required && stopped.phase == MemberPhase::Waiting) {
+  if (goes_on && stopped.required && stopped.phase == MemberPhase::Waiting) {
     replace_in_place(id, member, own);
   }
   settle(id);

@@ -195,7 +195,7 @@ void Decider::restart_member(GroupId id, const Failure& failure, const MemberEnd
   const Scope scope = charge ? charged_scope(each.spec->failure, failure.member) : Scope::None;
   end_member(id, failure, ending, gone, MemberFate::RunsAgain, scope);
   if (gone == Gone::Yes) replace_in_place(id, failure.member, own);
-  recover_if_short(id);
+  if (gone != Gone::StaysLive) recover_if_short(id);  // nobody is gone by a claim that failed
 }
 
 // Those that were asked to start or had succeeded run again with it.
