@@ -30,11 +30,6 @@ DemandShape shape_of(const Group& group, const std::vector<RoleDemand>& demand) 
   return shape;
 }
 
-bool asks_for_nothing(const std::vector<RoleDemand>& demand) {
-  return std::all_of(demand.begin(), demand.end(),
-                     [](const RoleDemand& each) { return each.indexes.empty() && each.spares == 0; });
-}
-
 class Pass {
  public:
   Pass(const State& state, const ScheduleOptions& options)
@@ -72,10 +67,9 @@ class Pass {
     return found;
   }
 
-  // All or nothing; with `partial` the mins of all roles or nothing, then as many more as fit.
+  // All or nothing (where nobody is left to run, nothing is all of it); with `partial` the mins of all roles or nothing, then as many more as fit.
   void place(const Group& group) {
     const std::vector<RoleDemand> wanted = whole_demand(group);
-    if (asks_for_nothing(wanted)) return;
     Fit found = try_whole(group, wanted);
     if (!found.fits && group.spec->partial) {
       const std::vector<RoleDemand> mins = whole_demand(group, true);
