@@ -190,12 +190,14 @@ AnswerCode NaiveModel::on(const HostCommand& command) {
       host->info.drained = true;
       host_not_usable(host->id);
       return AnswerCode::Done;
-    case HostVerb::Remove:
-      for (const auto& [counter, amount] : used()[host->id]) {
-        if (amount > 0) return AnswerCode::HostInUse;
+    case HostVerb::Remove: {
+      const auto held = used()[host->id];
+      if (std::any_of(held.begin(), held.end(), [](const auto& each) { return each.second > 0; })) {
+        return AnswerCode::HostInUse;
       }
       hosts.erase(host->id);
       return AnswerCode::Done;
+    }
   }
   return AnswerCode::Done;
 }
