@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "events/codec.h"
@@ -293,8 +294,8 @@ bool Service::is_command(const Request& request) {
 
 // A plan, a new epoch and digests are the controller's own business.
 Outcome<Command> Service::command(const Request& request) const {
-  std::vector<std::byte> message(request.body.size());
-  std::memcpy(message.data(), request.body.data(), message.size());
+  const auto bytes = std::as_bytes(std::span(request.body));
+  const std::vector<std::byte> message(bytes.begin(), bytes.end());  // its own, and aligned
   auto command = decode_command(message);
   if (!command) return refuse(Error{ErrorCode::InvalidInput, "the body is no command: " + command.error().message});
   const auto& body = command->body;
