@@ -30,6 +30,9 @@ target_link_options(lockstep_options INTERFACE -fuse-ld=lld)
 if(LOCKSTEP_SANITIZE)
   target_compile_options(lockstep_options INTERFACE -fsanitize=${LOCKSTEP_SANITIZE} -fno-omit-frame-pointer -g1)
   target_link_options(lockstep_options INTERFACE -fsanitize=${LOCKSTEP_SANITIZE})
+  if(LOCKSTEP_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(lockstep_options INTERFACE -Wno-tsan)  # Asio has fences, which the sanitizer does not see
+  endif()
   if(LOCKSTEP_SANITIZE MATCHES "undefined")
     # What a null pointer or a wrong vtable leads to, the address sanitizer stops as well, for half the compile time.
     target_compile_options(lockstep_options INTERFACE -fno-sanitize-recover=undefined -fno-sanitize=null,vptr)
