@@ -144,7 +144,7 @@ void remove_leftovers(const fs::path& parent, const std::string& prefix) {
   for (const auto& path : dead) fs::remove_all(path, ignored);
 }
 
-Result<void> fill_store(const fs::path& directory) {
+Result<void> build_store(const fs::path& directory) {
   StoreId id{};
   if (RAND_bytes(reinterpret_cast<unsigned char*>(id.data()), static_cast<int>(id.size())) != 1) {
     return fail(ErrorCode::StorageFailed, "no random bytes for a store id");
@@ -215,7 +215,7 @@ Result<void> check_new_store(const fs::path& directory) {
   return check_parent(target.parent_path());
 }
 
-Result<void> init_store(const fs::path& directory) {
+Result<void> init_store(const fs::path& directory, const FillStore& fill) {
   LOCKSTEP_TRY(check_new_store(directory));
   const fs::path target = clean(directory);
   const fs::path parent = target.parent_path();
@@ -223,7 +223,8 @@ Result<void> init_store(const fs::path& directory) {
   const std::string prefix = fmt::format(".{}.init-", target.filename().string().substr(0, kNameBytesKept));
   remove_leftovers(parent, prefix);
   const fs::path built = parent / fmt::format("{}{}", prefix, ::getpid());
-  auto done = fill_store(built);
+  auto done = build_store(built);
+  if (done && fill) done = fill(built);
   if (done) done = publish(built, target);
   if (!done) {
     std::error_code ignored;

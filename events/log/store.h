@@ -6,6 +6,7 @@
 // Read-only opens take no lock and never write, so they work beside a live controller and on a read-only copy.
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -29,8 +30,11 @@ struct Store {
 // too long), StorageFailed (no permission, for one).
 [[nodiscard]] Result<void> check_new_store(const std::filesystem::path& directory);
 
-// `directory` must not exist or be empty. Errors: those of check_new_store(), DiskFull, NetworkFilesystem.
-[[nodiscard]] Result<void> init_store(const std::filesystem::path& directory);
+// `directory` must not exist or be empty. `fill` may put the first events into the store while it is built under its
+// temporary name, which it is given: the store is there with them or not at all. Errors: those of check_new_store() and
+// of `fill`, DiskFull, NetworkFilesystem.
+using FillStore = std::function<Result<void>(const std::filesystem::path& built)>;
+[[nodiscard]] Result<void> init_store(const std::filesystem::path& directory, const FillStore& fill = {});
 
 // Errors: NotAStore, NewerFormat, Damaged, Locked (names the pid), NetworkFilesystem, DiskFull, StorageFailed.
 [[nodiscard]] Result<Store> open_store(const std::filesystem::path& directory, OpenMode mode);

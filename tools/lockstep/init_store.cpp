@@ -1,14 +1,7 @@
 #include "tools/lockstep/init_store.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <span>
-#include <system_error>
 #include <vector>
 
 #include "events/log/store.h"
@@ -21,7 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kCommandsAtOnce = 4'096;
-constexpr std::size_t kNameBytesKept = 200;  // of a store's name, in the temporary one
 
 std::vector<Command> commands_of(const InventoryResult& inventory) {
   std::vector<Command> commands;
@@ -53,45 +45,19 @@ Outcome<void> fill(const fs::path& directory, const InventoryResult& inventory) 
   return {};
 }
 
-tl::unexpected<Failure> cannot(const fs::path& path, const char* what, int error) {
-  return refuse(Error{ErrorCode::StorageFailed, fmt::format("{}: {}: {}", path.string(), what, std::strerror(error))});
-}
-
-// The name is there after a power cut, too.
-Outcome<void> publish(const fs::path& from, const fs::path& to) {
-  if (::rename(from.c_str(), to.c_str()) != 0) return cannot(to, "the new store cannot be put there", errno);
-  const fs::path parent = to.parent_path().empty() ? fs::path(".") : to.parent_path();
-  const int fd = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return cannot(parent, "cannot be opened", errno);
-  const int flushed = ::fsync(fd);
-  const int error = errno;
-  ::close(fd);
-  if (flushed != 0) return cannot(parent, "cannot be flushed", error);
-  return {};
-}
-
 }  // namespace
 
 Outcome<void> init_with_hosts(const fs::path& directory, const InventoryResult& inventory) {
-  if (auto vacant = check_new_store(directory); !vacant) return refuse(vacant.error());
-  fs::path target = directory;
-  if (!target.has_filename()) target = target.parent_path();  // DIR/
-  const std::string name = target.filename().string().substr(0, kNameBytesKept);
-  const fs::path building = target.parent_path() / fmt::format(".{}.init-{}", name, ::getpid());
-  Outcome<void> outcome;
-  if (auto made = init_store(building); !made) outcome = refuse(made.error());
-  if (outcome) outcome = fill(building, inventory);
-  if (outcome) outcome = publish(building, target);
-  if (outcome) return {};
-  std::error_code ignored;
-  fs::remove_all(building, ignored);
-  // People know it by the name that they gave it.
-  std::string& text = outcome.error().message;
-  for (auto at = text.find(building.string()); at != std::string::npos; at = text.find(building.string(), at)) {
-    text.replace(at, building.string().size(), target.string());
-    at += target.string().size();
-  }
-  return outcome;
+  Outcome<void> filled;
+  const auto made = init_store(directory, [&](const fs::path& built) -> Result<void> {
+    filled = fill(built, inventory);
+    if (filled) return {};
+    return fail(ErrorCode::StorageFailed, filled.error().message);
+  });
+  if (made) return {};
+  if (filled) return refuse(made.error());
+  filled.error().message = made.error().message;  // which names the store as its owner does
+  return filled;
 }
 
 }  // namespace lockstep::cli
