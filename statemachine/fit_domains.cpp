@@ -73,7 +73,7 @@ bool may_keep_together(const Shape& shape) {
 }  // namespace
 
 Budget budget_for(const Shape& shape) {
-  return Budget{shape.members <= kExactMembersMax ? kSearchStepsMax : kRepairStepsMax, 0, false};
+  return Budget{shape.members <= kExactMembersMax ? kSearchStepsMax : kRepairStepsMax, 0};
 }
 
 std::optional<Assignment> solve(const Problem& problem, Budget& budget) {
@@ -211,10 +211,7 @@ std::optional<Assignment> DomainSolver::choose(const Domain& domain, std::span<c
   if (choices.empty()) return solve_all(rows, domain);
   const Choice& choice = choices.front();
   for (const Domain& each : choice.domains) {
-    if (++budget_.work > kDomainWorkMax) {
-      budget_.exhausted = true;
-      return std::nullopt;
-    }
+    if (++budget_.work > kDomainWorkMax) return std::nullopt;
     rows[choice.role] = each.rows;
     // Roles whose domains are chosen so far must fit together, before the next one is asked.
     if (choices.size() == 1 || solve_neighbours(rows, choice.role)) {

@@ -49,10 +49,7 @@ class Search {
   }
 
   std::optional<Assignment> run() {
-    if (merged_.size() > kSearchClassesMax) {
-      budget_.exhausted = true;
-      return std::nullopt;
-    }
+    if (merged_.size() > kSearchClassesMax) return std::nullopt;
     collect_candidates();
     sum_from_the_end();
     Amounts all;
@@ -224,11 +221,11 @@ class Search {
     if (!frame.begun) {
       frame.begun = true;
       fill(frame, 0);
-      budget_left_ = budget_.spend(&Budget::search_steps, cost);
+      budget_left_ = budget_.spend(cost);
       return budget_left_;
     }
     while (step_back(frame)) {
-      budget_left_ = budget_.spend(&Budget::search_steps, cost);
+      budget_left_ = budget_.spend(cost);
       if (!budget_left_) return false;
       bool complete = true;
       for (std::size_t i = 0; i < merged_.size() && complete; ++i) complete = can_add(frame, i) <= 0;

@@ -127,16 +127,11 @@ struct RowCount {
 // How much a fit() may spend before it says no. What it spends is the same on every machine.
 struct Budget {
   std::uint64_t search_steps{};
-  std::uint64_t work{};   // done so far, in units of solve()
-  bool exhausted{false};  // a no is then not proven
-  [[nodiscard]] bool spend(std::uint64_t Budget::*from, std::uint64_t amount) {
-    if (this->*from < amount) {
-      this->*from = 0;
-      exhausted = true;
-      return false;
-    }
-    this->*from -= amount;
-    return true;
+  std::uint64_t work{};  // done so far, in units of solve()
+  [[nodiscard]] bool spend(std::uint64_t steps) {
+    const bool enough = search_steps >= steps;
+    search_steps = enough ? search_steps - steps : 0;
+    return enough;
   }
 };
 
