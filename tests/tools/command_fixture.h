@@ -31,6 +31,25 @@ spec:
   failure: {default: restartGroup, maxRestarts: 2, backoff: {base: 300ms}}
 )";
 
+// With one field that is not carried: spec.network.
+inline constexpr const char* kJobSet = R"(apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: js}
+spec:
+  network: {enableDNSHostnames: true}
+  replicatedJobs:
+  - name: workers
+    template:
+      spec:
+        parallelism: 2
+        completions: 2
+        backoffLimit: 0
+        template:
+          spec:
+            containers:
+            - {name: c, image: busybox, resources: {requests: {cpu: 1}}}
+)";
+
 class CommandTest : public ::testing::Test {
  protected:
   void init() {

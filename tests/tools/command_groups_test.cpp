@@ -164,23 +164,7 @@ TEST_F(Groups, AreConvertedToNativeManifestsThatMeanTheSame) {
 }
 
 TEST_F(Groups, FromAJobSetAreConvertedAndSayWhatWasNotCarried) {
-  const std::string jobset = dir_.file("jobset.yaml", R"(apiVersion: jobset.x-k8s.io/v1alpha2
-kind: JobSet
-metadata: {name: js}
-spec:
-  network: {enableDNSHostnames: true}
-  replicatedJobs:
-  - name: workers
-    template:
-      spec:
-        parallelism: 2
-        completions: 2
-        backoffLimit: 0
-        template:
-          spec:
-            containers:
-            - {name: c, image: busybox, resources: {requests: {cpu: 1}}}
-)");
+  const std::string jobset = dir_.file("jobset.yaml", kJobSet);
   const Ran converted = lockstep({"convert", jobset});
   ASSERT_EQ(converted.status, 0) << converted.err;
   EXPECT_NE(converted.out.find("kind: GangGroup"), std::string::npos);

@@ -4,24 +4,6 @@
 namespace lockstep::testing {
 namespace {
 
-constexpr const char* kJobSet = R"(apiVersion: jobset.x-k8s.io/v1alpha2
-kind: JobSet
-metadata: {name: js}
-spec:
-  network: {enableDNSHostnames: true}
-  replicatedJobs:
-  - name: workers
-    template:
-      spec:
-        parallelism: 2
-        completions: 2
-        backoffLimit: 0
-        template:
-          spec:
-            containers:
-            - {name: c, image: busybox, resources: {requests: {cpu: 1}}}
-)";
-
 std::string small_group(const std::string& name, int cpu) {
   return "kind: GangGroup\nmetadata: {name: " + name +
          "}\nspec: {roles: [{name: w, tasks: '1*{cpu=" + std::to_string(cpu) + "}'}]}\n";
