@@ -22,6 +22,7 @@ inline constexpr std::uint32_t kTaskTermsMax = 16;             // of one role
 inline constexpr std::uint32_t kTasksPerMemberMax = 100'000;   // of one member
 inline constexpr std::uint32_t kCountersMax = 64;              // of one task, one host
 inline constexpr std::uint32_t kRulesMax = 1'024;
+inline constexpr std::uint32_t kRestartsMax = 100'000;        // of one budget: the times of what was charged to it are kept
 inline constexpr std::uint32_t kListMax = 1'024;               // any other list of a manifest
 inline constexpr std::uint32_t kNameBytesMax = 253;
 inline constexpr std::uint32_t kTextBytesMax = 65'536;         // one command word, env value, label value

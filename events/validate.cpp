@@ -79,15 +79,22 @@ void check_rule_codes(Problems& problems, const std::string& path, const Failure
   }
 }
 
+void check_budget(Problems& problems, const std::string& path, std::uint32_t restarts) {
+  if (restarts > kRestartsMax) problems.add(path, fmt::format("{} is more than {}", restarts, kRestartsMax));
+}
+
 void check_budgets(Problems& problems, const FailurePolicy& failure, std::size_t role_count) {
-  if (failure.max_restarts == kNoBudget) problems.add("spec.failure.maxRestarts", "must be finite");
+  check_budget(problems, "spec.failure.maxRestarts", failure.max_restarts);
+  if (failure.max_restarts_per_member != kNoBudget) {
+    check_budget(problems, "spec.failure.maxRestartsPerMember", failure.max_restarts_per_member);
+  }
   const std::string path = "spec.failure.maxRestartsPerRole";
   if (!problems.list(path, failure.max_restarts_per_role.size(), kRolesMax)) return;
   for (std::size_t i = 0; i < failure.max_restarts_per_role.size(); ++i) {
     const RoleBudget& budget = failure.max_restarts_per_role[i];
     const std::string place = fmt::format("{}[{}]", path, i);
     problems.role(place, budget.role, role_count);
-    if (budget.max_restarts == kNoBudget) problems.add(place, "must be finite; leave it out for no budget");
+    check_budget(problems, place, budget.max_restarts);
     if (i == 0) continue;
     const RoleIndex before = failure.max_restarts_per_role[i - 1].role;
     if (before == budget.role) problems.add(place, "names a role a second time; name it once");

@@ -97,7 +97,12 @@ void charge(const Context& context, Group& group, const MemberKey& member, Scope
     push_charge(edit->charges, now, policy.window);
     return;
   }
-  if (policy.max_restarts_per_member != kNoBudget) edit::charge_member(context.state, group, member, now);
+  if (policy.max_restarts_per_member != kNoBudget) {
+    const auto found = group.member_charges.find(member);
+    std::vector<Time> times = found == group.member_charges.end() ? std::vector<Time>{} : found->second.times;
+    push_charge(times, now, policy.window);
+    edit::set_charges(context.state, group, member, std::move(times));
+  }
   const bool role_budget = std::any_of(policy.max_restarts_per_role.begin(), policy.max_restarts_per_role.end(),
                                        [&](const RoleBudget& budget) { return budget.role == member.role; });
   if (role_budget) push_charge(edit.role(member.role).charges, now, policy.window);

@@ -16,7 +16,8 @@ namespace lockstep {
 
 struct Decision {
   Answer answer{};
-  std::vector<Event> events;  // already applied to the state; empty for a rejection and for a report that says nothing new
+  std::vector<Event>
+      events;  // already applied to the state; empty for a rejection and for a report that says nothing new
 };
 
 [[nodiscard]] Decision execute(State& state, const Command& command);

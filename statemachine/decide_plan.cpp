@@ -165,13 +165,13 @@ void Decider::take(const PlaceAction& action) {
                                  .domain = action.domain,
                                  .members = action.members,
                                  .spares = action.spares});
-  request_claims(action.group);
+  request_claims(action.group, action.members);
   settle(action.group);
 }
 
 void Decider::take(const ReplaceAction& action) {
   for (const MemberPlacement& placement : action.members) emit(action.group, MemberReplaced{.placement = placement});
-  request_claims(action.group);
+  request_claims(action.group, action.members);
   settle(action.group);
 }
 
@@ -179,7 +179,7 @@ void Decider::take(const GrowAction& action) {
   emit(action.group, ResizeApplied{.role = action.role,
                                    .replicas = group(action.group).roles[action.role].head.resize_to,
                                    .grown = action.members});
-  request_claims(action.group);
+  request_claims(action.group, action.members);
   settle(action.group);
 }
 

@@ -79,7 +79,7 @@ class Decider {
   void finish_stop(const Group& group);
   void finish_restart(const Group& group);
   void place_kept(GroupId id);
-  void request_claims(GroupId id);
+  void request_claims(GroupId id, const std::vector<MemberPlacement>& placed);
   void end_succeeded(GroupId id);
 
   // ---- stopping.cpp

@@ -103,14 +103,32 @@ bool counts_for_barrier(const Group& group, const ClaimKey& key) {
   return key.member.index < role.members.size() && role.members[key.member.index].required;
 }
 
+bool has_claims_of(const ClaimSpec& claim, RoleIndex role) {
+  if (claim.kind != ClaimKind::Template || claim.per != ClaimPer::Member) return false;
+  return claim.roles.empty() || std::binary_search(claim.roles.begin(), claim.roles.end(), role);
+}
+
 void for_each_claim_of(const Group& group, const MemberKey& member, const std::function<void(const ClaimKey&)>& visit) {
   for (std::uint32_t claim = 0; claim < group.spec->claims.size(); ++claim) {
-    const ClaimSpec& spec = group.spec->claims[claim];
-    if (spec.kind != ClaimKind::Template || spec.per != ClaimPer::Member) continue;
-    if (spec.roles.empty() || std::binary_search(spec.roles.begin(), spec.roles.end(), member.role)) {
-      visit(ClaimKey{claim, member});
-    }
+    if (has_claims_of(group.spec->claims[claim], member.role)) visit(ClaimKey{claim, member});
   }
+}
+
+bool is_startable(const Group& group, const MemberKey& member) {
+  const Member& each = group.roles.at(member.role).members.at(member.index);
+  if (!each.required || each.phase != MemberPhase::Armed) return false;
+  bool ready = true;
+  for_each_claim_of(group, member,
+                    [&](const ClaimKey& key) { ready = ready && group.claims.at(key).phase == ClaimPhase::Ready; });
+  return ready;
+}
+
+void index_startable(Group& group, const MemberKey& member) {
+  std::set<std::uint32_t>& startable = group.roles.at(member.role).startable;
+  if (is_startable(group, member))
+    startable.insert(member.index);
+  else
+    startable.erase(member.index);
 }
 
 PhaseCounts count_phases(const Role& role) {
@@ -203,7 +221,9 @@ void rebuild_group(State& state, Group& group) {
   for (RoleIndex role = 0; role < group.roles.size(); ++role) {
     Role& each = group.roles[role];
     each.counts = derived::count_phases(each);
+    each.startable.clear();
     for (std::uint32_t index = 0; index < each.members.size(); ++index) {
+      derived::index_startable(group, {role, index});
       derived::hold(state, group, role, each.members[index].hosts);
       derived::for_each_timer(group, {role, index}, each.members[index], add_timer);
     }

@@ -24,8 +24,15 @@ void release(State& state, const Group& group, RoleIndex role, std::span<const S
 
 // A claim keeps the barrier down while it is not Ready, unless its member is not required.
 [[nodiscard]] bool counts_for_barrier(const Group& group, const ClaimKey& key);
+// Does a claim that each member has belong to members of `role`?
+[[nodiscard]] bool has_claims_of(const ClaimSpec& claim, RoleIndex role);
 // visit(claim key) for the per-member claims that `member` has.
 void for_each_claim_of(const Group& group, const MemberKey& member, const std::function<void(const ClaimKey&)>& visit);
+
+// Nothing of its own keeps the member from being started: required, Armed, its own claims Ready.
+[[nodiscard]] bool is_startable(const Group& group, const MemberKey& member);
+// Puts a member into Role::startable, or takes it out.
+void index_startable(Group& group, const MemberKey& member);
 
 [[nodiscard]] PhaseCounts count_phases(const Role& role);
 [[nodiscard]] std::uint32_t count_claims_not_ready(const State& state, const Group& group);

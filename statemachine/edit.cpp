@@ -46,7 +46,8 @@ EditMember::EditMember(State& state, Group& group, MemberKey key)
       member_(group.roles.at(key.role).members.at(key.index)),
       recover_deadline_(member_.recover_deadline),
       stop_deadline_(member_.stop_deadline),
-      required_(member_.required) {
+      required_(member_.required),
+      armed_(member_.phase == MemberPhase::Armed) {
   digest_detail::subtract(state_.digest, hash_entity(EntityKind::Member, member_, group_.head.id, key_));
   count(-1);
 }
@@ -56,6 +57,7 @@ EditMember::~EditMember() {
   count(1);
   move_timer(state_, group_, TimerKind::Recover, key_, recover_deadline_, member_.recover_deadline);
   move_timer(state_, group_, TimerKind::Stop, key_, stop_deadline_, member_.stop_deadline);
+  if (armed_ || member_.phase == MemberPhase::Armed) derived::index_startable(group_, key_);
   if (required_ == member_.required) return;
   derived::for_each_claim_of(group_, key_, [&](const ClaimKey& claim) {
     const auto found = group_.claims.find(claim);
@@ -125,6 +127,7 @@ void set_claim(State& state, Group& group, const ClaimKey& key, ClaimPhase phase
   digest_detail::add(state.digest, hash_entity(EntityKind::GroupClaim, found->second, group.head.id, key));
   if (counts && phase != ClaimPhase::Ready) ++group.claims_not_ready;
   if (owed(phase)) ++group.claims_owed;
+  if (key.member.role != kNoRole) derived::index_startable(group, key.member);
   const bool has_ttl = group.claims_owed == 0 && group.head.ttl_deadline;
   if (had_ttl == has_ttl) return;
   const TimerKey ttl{group.head.ttl_deadline, group.head.id, TimerKind::Ttl, {kNoRole, kNoMember}};
@@ -155,12 +158,12 @@ void set_standalone_claim(State& state, const std::string& name, ClaimPhase phas
   }
 }
 
-void charge_member(State& state, Group& group, const MemberKey& key, Time time) {
+void set_charges(State& state, Group& group, const MemberKey& key, std::vector<Time> times) {
   const auto [found, fresh] = group.member_charges.try_emplace(key);
   if (!fresh) {
     digest_detail::subtract(state.digest, hash_entity(EntityKind::MemberCharges, found->second, group.head.id, key));
   }
-  found->second.times.push_back(time);
+  found->second.times = std::move(times);
   digest_detail::add(state.digest, hash_entity(EntityKind::MemberCharges, found->second, group.head.id, key));
 }
 

@@ -62,7 +62,7 @@ class EditGroup {
   Group& group_;
 };
 
-// One member: its phase counts, clocks, and what its claims mean to the barrier.
+// One member: its phase counts, clocks, whether it can start, and what its claims mean to the barrier.
 class EditMember {
  public:
   EditMember(State& state, Group& group, MemberKey key);
@@ -82,6 +82,7 @@ class EditMember {
   Time recover_deadline_;
   Time stop_deadline_;
   bool required_;
+  bool armed_;
 };
 
 // Containers whose elements are entities.
@@ -89,6 +90,6 @@ void add_member(State& state, Group& group, RoleIndex role);
 void set_spares(State& state, Group& group, RoleIndex role, std::vector<Spare> spares);
 void set_claim(State& state, Group& group, const ClaimKey& key, ClaimPhase phase);
 void set_standalone_claim(State& state, const std::string& name, ClaimPhase phase);
-void charge_member(State& state, Group& group, const MemberKey& key, Time time);
+void set_charges(State& state, Group& group, const MemberKey& key, std::vector<Time> times);
 
 }  // namespace lockstep::edit

@@ -33,7 +33,7 @@ LOCKSTEP_ENUM(ReasonCode, None, Held, WaitingForHosts, InsufficientResources, To
 struct Reason {
   ReasonCode code{ReasonCode::None};
   RoleIndex role{kNoRole};
-  std::string resource;          // a counter, or the name of a claim
+  std::string resource;  // a counter, or the name of a claim
   std::int64_t needed{};
   std::int64_t free{};
   std::string domain;

@@ -15,9 +15,9 @@ namespace lockstep {
 
 // Which capacity counts.
 enum class Capacity : std::uint8_t {
-  Free,   // of usable hosts, less what is held
-  Up,     // of usable hosts, as if nobody held anything
-  All,    // of every host, also down or drained, as if nobody held anything
+  Free,      // of usable hosts, less what is held
+  Up,        // of usable hosts, as if nobody held anything
+  All,       // of every host, also down or drained, as if nobody held anything
   FreeIfUp,  // of every host as if it were up and not drained, less what is held
 };
 
@@ -42,7 +42,7 @@ struct Shortage {
 
 struct Fit {
   bool fits{false};
-  std::string domain;  // of the required level; "/" where none is required
+  std::string domain;                    // of the required level; "/" where none is required
   std::vector<MemberPlacement> members;  // by role, then index
   std::vector<SparePlacement> spares;
   Shortage shortage{};   // when it does not fit
@@ -61,7 +61,8 @@ struct Fit {
 // Required members of a group that goes on which wait for hosts, bound to the domain that their role is in.
 [[nodiscard]] std::vector<RoleDemand> waiting_demand(const State& state, const Group& group);
 
-// What a pending resize of `role` adds to the members required now: the lowest free indexes. Empty when it adds nothing.
+// What a pending resize of `role` adds to the members required now: the lowest free indexes. Empty when it adds
+// nothing.
 [[nodiscard]] std::vector<RoleDemand> growth_demand(const State& state, const Group& group, RoleIndex role);
 
 // True when the group could run on this cluster at all: every host up and empty, its mins with `partial`. Its members

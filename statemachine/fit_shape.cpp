@@ -174,8 +174,8 @@ struct Tiles {
 };
 
 // Deals a ptile term to one member while `left` members, it included, have none. No row has more than `left` items; one
-// with as many is due: it must give one to every member from now on. Whatever else is chosen, there are enough rows with
-// tiles: per_member + 1 of them at least, or per_member that hold nothing else and are all due.
+// with as many is due: it must give one to every member from now on. Whatever else is chosen, there are enough rows
+// with tiles: per_member + 1 of them at least, or per_member that hold nothing else and are all due.
 class TileDealer {
  public:
   TileDealer(std::vector<Tiles> rows, const ItemClass* full, const ItemClass* rest)

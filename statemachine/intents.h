@@ -13,12 +13,12 @@ LOCKSTEP_ENUM(IntentKind, Arm, Start, Stop, Kill, Provision, Release)
 
 struct Intent {
   IntentKind kind{IntentKind::Arm};
-  GroupId group{};       // 0: of a standalone claim
+  GroupId group{};  // 0: of a standalone claim
   std::uint32_t attempt{};
   MemberKey member{kNoRole, kNoMember};
-  std::uint32_t run{};   // of the member
-  HostId host{};         // whose agent it is for; 0 for claims
-  ClaimRef claim{};      // Provision and Release
+  std::uint32_t run{};  // of the member
+  HostId host{};        // whose agent it is for; 0 for claims
+  ClaimRef claim{};     // Provision and Release
   friend auto operator<=>(const Intent&, const Intent&) = default;
 };
 

@@ -79,8 +79,16 @@ std::string check_budgets(const Group& group) {
 
 // (7) Every member is counted once, by the phase it is in.
 std::string check_counts(const State& state, const Group& group) {
-  for (const Role& role : group.roles) {
-    if (derived::count_phases(role) != role.counts) return broken(7, group, "phase counts differ from a recount");
+  for (RoleIndex role = 0; role < group.roles.size(); ++role) {
+    const Role& each = group.roles[role];
+    if (derived::count_phases(each) != each.counts) return broken(7, group, "phase counts differ from a recount");
+    std::set<std::uint32_t> startable;
+    for (std::uint32_t index = 0; index < each.members.size(); ++index) {
+      if (derived::is_startable(group, {role, index})) startable.insert(index);
+    }
+    if (startable != each.startable) {
+      return broken(7, group, "the members that can start differ from a recount");
+    }
   }
   if (group.claims_not_ready != derived::count_claims_not_ready(state, group)) {
     return broken(7, group, "the count of claims that are not Ready differs from a recount");

@@ -137,10 +137,10 @@ std::optional<GroupPhase> process(P phase) {
 
 using Process = std::optional<GroupPhase> (*)(P);
 constexpr std::array<Process, 17> kProcess = {
-    process<T::Submit>,  process<T::Reserve>, process<T::Extend>,  process<T::Release>, process<T::Place>,
-    process<T::Progress>, process<T::Barrier>, process<T::Run>,    process<T::Recover>, process<T::Stop>,
-    process<T::Backoff>, process<T::Requeue>, process<T::Suspend>, process<T::Resume>,  process<T::Succeed>,
-    process<T::Fail>,    process<T::Cancel>,
+    process<T::Submit>,   process<T::Reserve>, process<T::Extend>,  process<T::Release>, process<T::Place>,
+    process<T::Progress>, process<T::Barrier>, process<T::Run>,     process<T::Recover>, process<T::Stop>,
+    process<T::Backoff>,  process<T::Requeue>, process<T::Suspend>, process<T::Resume>,  process<T::Succeed>,
+    process<T::Fail>,     process<T::Cancel>,
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 // The group's lifecycle as one function: phase in, trigger in, phase out. The table is a Boost.MSM machine, used as a
-// flyweight in lifecycle.cpp alone; the numbers in the state are our own. Every pair that is not in the table is refused,
-// and an event that would need it is a defect (apply checks).
+// flyweight in lifecycle.cpp alone; the numbers in the state are our own. Every pair that is not in the table is
+// refused, and an event that would need it is a defect (apply checks).
 
 #include <cstdint>
 #include <optional>

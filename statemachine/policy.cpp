@@ -230,8 +230,9 @@ void Decider::replace_in_place(GroupId id, const MemberKey& member, const std::v
     replaced.placement.slices = spare->hosts;
     replaced.from_spare = true;
   }
+  const MemberPlacement placed = replaced.placement;
   emit(id, std::move(replaced));
-  request_claims(id);
+  request_claims(id, {placed});
 }
 
 void Decider::recover_if_short(GroupId id) {

@@ -36,19 +36,17 @@ bool order_allows(const Group& group, RoleIndex role) {
   });
 }
 
-bool claims_ready(const State& state, const Group& group, const MemberKey& member) {
+// Those of the whole group and the standalone ones that it uses.
+bool shared_claims_ready(const State& state, const Group& group) {
   if (group.claims_not_ready == 0) return true;
-  bool ready = true;
-  derived::for_each_claim_of(
-      group, member, [&](const ClaimKey& key) { ready = ready && group.claims.at(key).phase == ClaimPhase::Ready; });
   for (std::uint32_t claim = 0; claim < group.spec->claims.size(); ++claim) {
     const ClaimSpec& spec = group.spec->claims[claim];
-    if (spec.kind == ClaimKind::Standalone)
-      ready = ready && state.claims.at(spec.name).phase == ClaimPhase::Ready;
-    else if (spec.per == ClaimPer::Group)
-      ready = ready && group.claims.at(ClaimKey{claim}).phase == ClaimPhase::Ready;
+    if (spec.kind == ClaimKind::Template && spec.per == ClaimPer::Member) continue;
+    const ClaimPhase phase =
+        spec.kind == ClaimKind::Standalone ? state.claims.at(spec.name).phase : group.claims.at(ClaimKey{claim}).phase;
+    if (phase != ClaimPhase::Ready) return false;
   }
-  return ready;
+  return true;
 }
 
 bool success_holds(const Group& group) {
@@ -123,17 +121,9 @@ bool Decider::settle_started(const Group& group) {
 bool Decider::start_ready_members(const Group& group) {
   for (RoleIndex role = 0; role < group.roles.size(); ++role) {
     const Role& each = group.roles[role];
-    if (each.counts.required_in(M::Armed) == 0) continue;
-    if (each.counts.required_in(M::Stopping) > 0 || !order_allows(group, role)) continue;
-    MembersStarting starting{.role = role};
-    for (std::uint32_t index = 0; index < each.members.size(); ++index) {
-      const Member& member = each.members[index];
-      if (member.phase == M::Armed && member.required && claims_ready(state_, group, {role, index})) {
-        starting.indexes.push_back(index);
-      }
-    }
-    if (starting.indexes.empty()) continue;
-    emit(group.head.id, std::move(starting));
+    if (each.startable.empty() || each.counts.required_in(M::Stopping) > 0 || !order_allows(group, role)) continue;
+    if (!shared_claims_ready(state_, group)) return false;
+    emit(group.head.id, MembersStarting{role, {each.startable.begin(), each.startable.end()}});
     return true;
   }
   return false;
@@ -270,23 +260,35 @@ void Decider::place_kept(GroupId id) {
     }
     for (Spare& spare : spares) placed.spares.push_back({role, std::move(spare.hosts)});
   }
+  const std::vector<MemberPlacement> members = placed.members;
   emit(id, std::move(placed));
-  request_claims(id);
+  request_claims(id, members);
   settle(id);
 }
 
-// Becoming Placed, and growth, ask for every claim that is Wanted or has Failed.
-void Decider::request_claims(GroupId id) {
-  if (group(id).claims_not_ready == 0) return;
+// Whoever is placed asks for what it needs, as far as that is Wanted or has Failed: its own claims and the shared ones.
+void Decider::request_claims(GroupId id, const std::vector<MemberPlacement>& placed) {
+  const Group& each = group(id);
+  if (each.claims_not_ready == 0) return;
   const auto wanted = [](ClaimPhase phase) { return phase == ClaimPhase::Wanted || phase == ClaimPhase::Failed; };
   std::vector<ClaimRef> asked;
-  for (const auto& [key, claim] : group(id).claims) {
-    if (wanted(claim.phase) && derived::counts_for_barrier(group(id), key)) asked.push_back({{}, key});
+  const auto ask = [&](const ClaimKey& key) {
+    if (wanted(each.claims.at(key).phase)) asked.push_back({{}, key});
+  };
+  std::vector<ClaimRef> standalone;
+  for (std::uint32_t claim = 0; claim < each.spec->claims.size(); ++claim) {
+    const ClaimSpec& spec = each.spec->claims[claim];
+    if (spec.kind == ClaimKind::Standalone) {
+      if (wanted(state_.claims.at(spec.name).phase)) standalone.push_back({spec.name, {}});
+    } else if (spec.per == ClaimPer::Group) {
+      ask(ClaimKey{claim});
+    } else {
+      for (const MemberPlacement& one : placed) {
+        if (derived::has_claims_of(spec, one.member.role)) ask(ClaimKey{claim, one.member});
+      }
+    }
   }
-  for (const ClaimSpec& spec : group(id).spec->claims) {
-    if (spec.kind == ClaimKind::Standalone && wanted(state_.claims.at(spec.name).phase))
-      asked.push_back({spec.name, {}});
-  }
+  asked.insert(asked.end(), standalone.begin(), standalone.end());
   for (ClaimRef& claim : asked) emit(id, ClaimRequested{.claim = std::move(claim)});
 }
 

@@ -29,15 +29,15 @@ namespace lockstep {
 // While its group goes on, a member in Stopping runs again once it is gone if it is required, else it was given up.
 struct Member {
   MemberPhase phase{MemberPhase::Waiting};
-  bool required{false};    // of this attempt: placed for it or grown in, and not given up, shrunk away or evicted
-  bool kill{false};        // its stop clock ended once: the intent is `kill`
-  bool fenced{false};      // it ended twice: its hosts were drained
+  bool required{false};  // of this attempt: placed for it or grown in, and not given up, shrunk away or evicted
+  bool kill{false};      // its stop clock ended once: the intent is `kill`
+  bool fenced{false};    // it ended twice: its hosts were drained
   FailureReason reason{FailureReason::None};
-  std::uint32_t run{};     // how often it was given hosts
+  std::uint32_t run{};       // how often it was given hosts
   std::uint64_t sequence{};  // highest report of this run
   std::int32_t exit_code{};
   std::int32_t signal{};
-  Seq placed_seq{};        // last placed first
+  Seq placed_seq{};  // last placed first
   Time started_at{};
   Time recover_deadline{};
   Time stop_deadline{};
@@ -56,11 +56,11 @@ LOCKSTEP_FIELDS(Charges, times)
 
 // ---- a role -------------------------------------------------------------------------------------------------------
 struct RoleHead {
-  std::uint32_t wanted{};          // replicas, as resized
+  std::uint32_t wanted{};  // replicas, as resized
   bool resize_pending{false};
   std::uint32_t resize_to{};
   Time resize_deadline{};
-  std::vector<Time> charges;     // restarts charged to the role
+  std::vector<Time> charges;  // restarts charged to the role
   friend bool operator==(const RoleHead&, const RoleHead&) = default;
 };
 LOCKSTEP_FIELDS(RoleHead, wanted, resize_pending, resize_to, resize_deadline, charges)
@@ -92,8 +92,9 @@ struct Role {
   std::vector<Member> members;  // by index; one beyond `wanted` that is not required is a free number
   std::vector<Spare> spares;
   PhaseCounts counts{};
+  std::set<std::uint32_t> startable;  // derived: indexes of required members that are Armed with their own claims Ready
 };
-LOCKSTEP_FIELDS_AND_DERIVED(Role, (head, members, spares), (counts))
+LOCKSTEP_FIELDS_AND_DERIVED(Role, (head, members, spares), (counts, startable))
 
 // ---- a group ------------------------------------------------------------------------------------------------------
 struct GroupHead {
@@ -101,27 +102,27 @@ struct GroupHead {
   GroupIdentity identity{};
   SpecHash spec{};
   GroupPhase phase{GroupPhase::None};
-  std::uint32_t attempt{};   // one more each time it enters Placed
-  std::uint32_t charged{};   // restarts charged to maxRestarts, never reset
-  Seq last_event{};          // where its history ends in the log; each event names the one before
-  Seq order{};               // its place among equals: seq of submit, or of what sent it behind others
+  std::uint32_t attempt{};  // one more each time it enters Placed
+  std::uint32_t charged{};  // restarts charged to maxRestarts, never reset
+  Seq last_event{};         // where its history ends in the log; each event names the one before
+  Seq order{};              // its place among equals: seq of submit, or of what sent it behind others
   Time submitted_at{};
   Time phase_since{};
-  std::string domain;      // promised while it is placed or reserving; "/" is the whole cluster
+  std::string domain;             // promised while it is placed or reserving; "/" is the whole cluster
   StopNext next{StopNext::None};  // what Stopping becomes
-  bool stop_charged{false};  // the restart it stops for was charged: a backoff follows
-  bool keep_hosts{false};    // it restarts on its own hosts, held through Stopping and Backoff
-  bool has_run{false};       // it has been Running in this attempt
-  bool satisfied{false};     // the success policy is: nothing is replaced, charged or timed out any more
-  bool claims_asked{false};  // it has been placed once: it uses its standalone claims until it ends
-  End end{};                 // terminal: how. Stopping: what decided it
+  bool stop_charged{false};       // the restart it stops for was charged: a backoff follows
+  bool keep_hosts{false};         // it restarts on its own hosts, held through Stopping and Backoff
+  bool has_run{false};            // it has been Running in this attempt
+  bool satisfied{false};          // the success policy is: nothing is replaced, charged or timed out any more
+  bool claims_asked{false};       // it has been placed once: it uses its standalone claims until it ends
+  End end{};                      // terminal: how. Stopping: what decided it
   Time pend_deadline{};
   Time reserve_deadline{};
   Time start_deadline{};
   Time run_deadline{};
   Time backoff_deadline{};
   Time ttl_deadline{};
-  Time projected{};          // of its reservation
+  Time projected{};              // of its reservation
   std::vector<GroupId> victims;  // evicted for its reservation
   std::vector<Time> charges;     // restarts charged to the group
   std::uint64_t late_reports{};
@@ -160,13 +161,13 @@ struct Indexed {
 struct Group {
   GroupHead head{};
   std::vector<Role> roles;
-  std::map<ClaimKey, GroupClaim> claims;           // template claims only; standalone ones are State::claims
-  std::map<MemberKey, Charges> member_charges;     // restarts charged to single members
-  std::shared_ptr<const GroupSpec> spec;           // derived: State::specs[head.spec]
-  std::shared_ptr<const SpecRequests> requests;    // derived: the same
-  std::uint32_t claims_not_ready{};                  // derived: of its own and of the standalone ones it names
-  std::uint32_t claims_owed{};                       // derived: own claims Provisioning or Releasing
-  Indexed indexed{};                                 // derived
+  std::map<ClaimKey, GroupClaim> claims;         // template claims only; standalone ones are State::claims
+  std::map<MemberKey, Charges> member_charges;   // restarts charged to single members
+  std::shared_ptr<const GroupSpec> spec;         // derived: State::specs[head.spec]
+  std::shared_ptr<const SpecRequests> requests;  // derived: the same
+  std::uint32_t claims_not_ready{};              // derived: of its own and of the standalone ones it names
+  std::uint32_t claims_owed{};                   // derived: own claims Provisioning or Releasing
+  Indexed indexed{};                             // derived
 };
 LOCKSTEP_FIELDS_AND_DERIVED(Group, (head, roles, claims, member_charges),
                             (spec, requests, claims_not_ready, claims_owed, indexed))
@@ -226,7 +227,8 @@ struct Client {
 };
 LOCKSTEP_FIELDS(Client, head, answers)
 
-// ---- the state --------------------------------------------------------------------------------------------------------
+// ---- the state
+// --------------------------------------------------------------------------------------------------------
 struct StateHead {
   Seq seq{};  // of the last event applied
   Epoch epoch{};
@@ -235,8 +237,8 @@ struct StateHead {
   GroupId group_last{};
   HostId host_last{};
   std::vector<std::string> levels;  // widest first, without `host`
-  std::uint64_t late_unknown{};       // late reports of groups nobody knows
-  Seq digest_seq{};                   // of the last DigestRecorded
+  std::uint64_t late_unknown{};     // late reports of groups nobody knows
+  Seq digest_seq{};                 // of the last DigestRecorded
   friend bool operator==(const StateHead&, const StateHead&) = default;
 };
 LOCKSTEP_FIELDS(StateHead, seq, epoch, time, feature_level, group_last, host_last, levels, late_unknown, digest_seq)
@@ -284,7 +286,8 @@ class EmptyCluster {
 
 struct Indexes {
   std::set<TimerKey> timers;
-  std::set<OrderKey> wants_hosts;  // Pending, Reserving; and active groups with a member that waits for hosts or to grow
+  std::set<OrderKey>
+      wants_hosts;  // Pending, Reserving; and active groups with a member that waits for hosts or to grow
   std::set<std::pair<std::string, GroupId>> names;  // the latest of a name is the last of its range
   std::set<GroupId> owing;                          // groups with at least one intent outstanding
   std::map<std::string, std::set<GroupId>> standalone_users;
@@ -304,9 +307,9 @@ struct State {
 
   // Derived.
   Digest digest{};
-  std::vector<std::string> resources;             // ResourceId -> name; their order means nothing
+  std::vector<std::string> resources;  // ResourceId -> name; their order means nothing
   std::map<std::string, ResourceId, std::less<>> resource_ids;
-  std::vector<std::int64_t> used;                 // by ResourceId, over all hosts: what pools are checked against
+  std::vector<std::int64_t> used;  // by ResourceId, over all hosts: what pools are checked against
   Indexes indexes{};
 
   [[nodiscard]] const Group* group(GroupId id) const { return groups.find(id); }

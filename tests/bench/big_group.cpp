@@ -1,5 +1,6 @@
 // One group of many members, through the core alone: what each step of its life costs per member, so that growth that
-// is more than linear shows. A restart and the storm of reports that follows it are part of that life.
+// is more than linear shows. Restarts of single members, one of the group and the storm of reports after it are part
+// of that life.
 //
 //     lockstep_bench_big_group [--members N,N,...] [--json]
 
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::uint32_t kMembersPerHost = 64;
 constexpr GroupId kGroup{1};
+constexpr std::int32_t kRestartsAlone = 7;  // the exit code of a member that alone runs again
 
 class BigGroup {
  public:
@@ -39,6 +41,8 @@ class BigGroup {
     step("claims", [&] { return claims_ready(); });
     step("arm", [&] { return reports(ReportKind::Armed); });
     step("start", [&] { return reports(ReportKind::Started); });
+    must_be(GroupPhase::Running);
+    step("one by one", [&] { return restarts(); });
     must_be(GroupPhase::Running);
     step("fail", [&] { return report(ReportKind::Exit, members_ / 2, 1); });
     must_be(GroupPhase::Stopping);
@@ -74,6 +78,11 @@ class BigGroup {
     claim.per = ClaimPer::Member;
     claim.roles = {0};
     define.spec.claims = {claim};
+    FailureRule alone;
+    alone.exit_codes = {{kRestartsAlone, kRestartsAlone}};
+    alone.action = FailureAction::RestartMember;
+    alone.charge = false;
+    define.spec.failure.rules = {alone};
     define.spec.failure.default_action = FailureAction::RestartGroup;
     define.spec.failure.restart_on = RestartOn::Same;
     define.spec.failure.max_restarts = 3;
@@ -106,6 +115,16 @@ class BigGroup {
   std::size_t reports(ReportKind kind) {
     std::size_t events = 0;
     for (std::uint32_t index = 0; index < members_; ++index) events += report(kind, index);
+    return events;
+  }
+
+  // Each member fails and runs again by itself, one after the other.
+  std::size_t restarts() {
+    std::size_t events = 0;
+    for (std::uint32_t index = 0; index < members_; ++index) {
+      events += report(ReportKind::Exit, index, kRestartsAlone);
+      events += report(ReportKind::Armed, index) + report(ReportKind::Started, index);
+    }
     return events;
   }
 

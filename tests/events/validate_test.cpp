@@ -191,7 +191,14 @@ const std::vector<Case>& cases() {
       {[](Group& g) { g.spec.failure.default_action = static_cast<FailureAction>(0); },
        "spec.failure.default: 0 is not"},
       {[](Group& g) { g.spec.failure.below_min = FailureAction::Tolerate; }, "spec.failure.belowMin: is neither"},
-      {[](Group& g) { g.spec.failure.max_restarts = kNoBudget; }, "spec.failure.maxRestarts: must be finite"},
+      {[](Group& g) { g.spec.failure.max_restarts = kNoBudget; }, "spec.failure.maxRestarts: 4294967295 is more than"},
+      {[](Group& g) { g.spec.failure.max_restarts = 100'001; }, "spec.failure.maxRestarts: 100001 is more than 100000"},
+      {[](Group& g) { g.spec.failure.max_restarts_per_member = 100'001; },
+       "spec.failure.maxRestartsPerMember: 100001 is more than 100000"},
+      {[](Group& g) {
+         g.spec.failure.max_restarts_per_role = {{1, 100'001}};
+       },
+       "spec.failure.maxRestartsPerRole[0]: 100001 is more than 100000"},
       {[](Group& g) {
          g.spec.failure.max_restarts_per_role = {{2, 1}};
        },
