@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kShared = fs::path(LOCKSTEP_SOURCE_DIR) / ".." / "shared";
-
 // ---- examples
 
 // "1 group, 8 members", or the first problem.

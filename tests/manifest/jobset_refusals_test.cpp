@@ -10,6 +10,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 TEST(JobSetRefuses, WhatIsNoJobSetOfTheVersionThatWeKnow) {
   EXPECT_THAT(

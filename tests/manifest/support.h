@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <random>
@@ -15,6 +16,9 @@
 #include "tools/manifest/manifest.h"
 
 namespace lockstep {
+
+// What others wrote, read where it is; a test of it skips itself, with a message, where it is not.
+inline const std::filesystem::path kShared = std::filesystem::path(LOCKSTEP_SOURCE_DIR) / ".." / "shared";
 
 inline constexpr std::int64_t kGi = std::int64_t{1} << 30;
 

@@ -130,12 +130,16 @@ std::string_view counter_of_resource(std::string_view resource) {
 }
 
 void NotCarried::add(const Value& value, std::string_view why) {
+  add_line(value, fmt::format("{}{}not carried", why, why.empty() ? "" : ", "));
+}
+
+void NotCarried::add_line(const Value& value, std::string_view line) {
   if (lines_.size() > kNotCarriedMax) return;
   if (lines_.size() == kNotCarriedMax) {
     lines_.push_back("more than that is not carried and not listed");
     return;
   }
-  lines_.push_back(fmt::format("{}: {}{}not carried", value.path(), why, why.empty() ? "" : ", "));
+  lines_.push_back(fmt::format("{}{}: {}", value.context().prefix(), value.path(), line));
 }
 
 void NotCarried::add_rest(MapReader& map) {

@@ -16,10 +16,13 @@ namespace lockstep {
 
 inline constexpr std::size_t kNotCarriedMax = 1'000;
 
+// Of all documents of a text.
 class NotCarried {
  public:
   // "path: why, not carried"
   void add(const Value& value, std::string_view why = {});
+  // "path: line"
+  void add_line(const Value& value, std::string_view line);
   // Every key that has a value and was not asked for.
   void add_rest(MapReader& map);
   [[nodiscard]] std::vector<std::string> take() { return std::move(lines_); }

@@ -110,6 +110,23 @@ void read_term(const Value& value, TaskTerm& term) {
   finish_term(term);
 }
 
+// The short form, or the list of terms.
+void read_tasks(const Value& value, NotCarried& not_carried, std::vector<TaskTerm>& tasks) {
+  if (value.node().kind == YamlNode::Kind::List) {
+    value.each(kTaskTermsMax, [&](const Value& term) { read_term(term, tasks.emplace_back()); });
+    return;
+  }
+  std::string text;
+  if (!value.read_text(text)) return;
+  auto parsed = parse_tasks(text);
+  if (!parsed) {
+    value.problem(std::move(parsed).error().message);
+    return;
+  }
+  tasks = std::move(parsed->terms);
+  for (const std::string& line : parsed->not_carried) not_carried.add_line(value, line);
+}
+
 // ---- roles
 // -------------------------------------------------------------------------------------------------------------
 
@@ -124,21 +141,33 @@ void read_after(MapReader& outer, const RoleNames& names, std::vector<After>& af
   std::sort(after.begin(), after.end());
 }
 
+bool read_count(const Value& value, std::int64_t min, std::int64_t max, std::uint32_t& count) {
+  std::int64_t number = 0;
+  if (!value.read_integer(number, min, max)) return false;
+  count = static_cast<std::uint32_t>(number);
+  return true;
+}
+
+bool read_count(MapReader& map, std::string_view key, std::int64_t min, std::int64_t max, std::uint32_t& count) {
+  const auto value = map.find(key);
+  return !value || read_count(*value, min, max, count);
+}
+
 // A count that was refused must not make others look wrong.
 void read_counts(MapReader& map, RoleSpec& role) {
-  const bool known = map.read("replicas", role.replicas);
+  const bool known = read_count(map, "replicas", 1, kMembersMax, role.replicas);
   role.min = role.max = role.replicas;
-  map.read("min", role.min);
-  map.read("max", role.max);
-  map.read("spares", role.spares);
+  read_count(map, "min", 1, kMembersMax, role.min);
+  read_count(map, "max", 1, kMembersMax, role.max);
+  read_count(map, "spares", 0, kMembersMax, role.spares);
   if (!known) role.min = role.max = role.replicas;
 }
 
-void read_role(const Value& value, const RoleNames& names, RoleSpec& role) {
+void read_role(const Value& value, const RoleNames& names, NotCarried& not_carried, RoleSpec& role) {
   MapReader map(value);
   if (const auto name = map.need("name")) name->read_text(role.name);
   read_counts(map, role);
-  if (const auto tasks = map.need("tasks")) read_tasks(*tasks, role.tasks);
+  if (const auto tasks = map.need("tasks")) read_tasks(*tasks, not_carried, role.tasks);
   read_topology(map, role.topology);
   read_after(map, names, role.after);
   if (const auto command = map.find("command")) {
@@ -210,14 +239,15 @@ void read_rule(const Value& value, const RoleNames& names, FailureRule& rule) {
 }
 
 void read_budgets(MapReader& map, const RoleNames& names, FailurePolicy& failure) {
-  map.read("maxRestarts", failure.max_restarts);
-  map.read("maxRestartsPerMember", failure.max_restarts_per_member);
+  read_count(map, "maxRestarts", 0, kRestartsMax, failure.max_restarts);
+  read_count(map, "maxRestartsPerMember", 0, kRestartsMax, failure.max_restarts_per_member);
   const auto per_role = map.find("maxRestartsPerRole");
   if (!per_role) return;
   per_role->each_pair(kRolesMax, [&](std::string_view name, const Value& value) {
     RoleBudget budget;
     const bool known = names.find(value, name, budget.role);
-    if (value.read(budget.max_restarts) && known) failure.max_restarts_per_role.push_back(budget);
+    if (read_count(value, 0, kRestartsMax, budget.max_restarts) && known)
+      failure.max_restarts_per_role.push_back(budget);
   });
   std::sort(failure.max_restarts_per_role.begin(), failure.max_restarts_per_role.end());
 }
@@ -287,13 +317,13 @@ void read_placement(const Value& value, GroupSpec& spec) {
   map.finish();
 }
 
-void read_spec(const Value& value, DefineGroup& group) {
+void read_spec(const Value& value, NotCarried& not_carried, DefineGroup& group) {
   GroupSpec& spec = group.spec;
   MapReader map(value);
   RoleNames names;
   if (const auto roles = map.find("roles")) {
     names.collect(*roles);
-    roles->each(kRolesMax, [&](const Value& role) { read_role(role, names, spec.roles.emplace_back()); });
+    roles->each(kRolesMax, [&](const Value& role) { read_role(role, names, not_carried, spec.roles.emplace_back()); });
   }
   map.read("priority", spec.priority);
   map.read("preemptible", spec.preemptible);
@@ -322,22 +352,7 @@ void read_metadata(const Value& value, GroupIdentity& identity) {
 
 }  // namespace
 
-void read_tasks(const Value& value, std::vector<TaskTerm>& tasks) {
-  if (value.node().kind == YamlNode::Kind::List) {
-    value.each(kTaskTermsMax, [&](const Value& term) { read_term(term, tasks.emplace_back()); });
-    return;
-  }
-  std::string text;
-  if (!value.read_text(text)) return;
-  auto terms = parse_tasks(text);
-  if (terms) {
-    tasks = std::move(*terms);
-  } else {
-    value.problem(std::move(terms).error().message);
-  }
-}
-
-DefineGroup read_group(const Value& document, std::string_view default_user) {
+DefineGroup read_group(const Value& document, std::string_view default_user, NotCarried& not_carried) {
   DefineGroup group;
   group.identity.user = default_user;
   MapReader map(document);
@@ -349,7 +364,7 @@ DefineGroup read_group(const Value& document, std::string_view default_user) {
     }
   }
   if (const auto metadata = map.find("metadata")) read_metadata(*metadata, group.identity);
-  if (const auto spec = map.find("spec")) read_spec(*spec, group);
+  if (const auto spec = map.find("spec")) read_spec(*spec, not_carried, group);
   map.finish();
   return group;
 }

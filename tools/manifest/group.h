@@ -3,22 +3,17 @@
 
 #include <string_view>
 
+#include "tools/manifest/foreign.h"
 #include "tools/manifest/manifest.h"
 #include "tools/manifest/yaml.h"
 
 namespace lockstep {
 
-// A GangGroup. Problems go to the document's context; the group is complete only when there are none.
-[[nodiscard]] DefineGroup read_group(const Value& document, std::string_view default_user);
-
-// Of the native `tasks`: the short form, or the list of terms.
-void read_tasks(const Value& value, std::vector<TaskTerm>& tasks);
-
-// A JobSet (jobset.cpp says what becomes of each of its fields).
-struct JobSetResult {
-  DefineGroup group{};
-  std::vector<std::string> not_carried;
-};
-[[nodiscard]] JobSetResult read_jobset(const Value& document, std::string_view default_user);
+// Problems go to the document's context; the group is complete only when there are none.
+//
+// A GangGroup.
+[[nodiscard]] DefineGroup read_group(const Value& document, std::string_view default_user, NotCarried& not_carried);
+// A JobSet (jobset.h says what becomes of each of its fields).
+[[nodiscard]] DefineGroup read_jobset(const Value& document, std::string_view default_user, NotCarried& not_carried);
 
 }  // namespace lockstep

@@ -248,6 +248,7 @@ void check(const Value& document, const JobSetReader& jobset) {
   ReadContext& context = document.context();
   const ReadContext before = context;
   std::set<std::string> told;  // once a field: the roles of an exclusive topology are all alike
+  if (!jobset.jobs.empty() && jobset.group.spec.roles.empty()) told.insert("spec.replicatedJobs");  // each is refused
   for (Problem& problem : validate(jobset.group.identity, jobset.group.spec)) {
     std::string_view key;
     std::string path = jobset_path(jobset, problem.path, key);
@@ -284,8 +285,8 @@ std::vector<const ReplicatedJob*> JobSetReader::read_targets(MapReader& map) con
   return targets;
 }
 
-JobSetResult read_jobset(const Value& document, std::string_view default_user) {
-  JobSetReader jobset;
+DefineGroup read_jobset(const Value& document, std::string_view default_user, NotCarried& not_carried) {
+  JobSetReader jobset{not_carried};
   jobset.group.identity.user = default_user;
   MapReader map(document);
   map.ignore("kind");
@@ -299,7 +300,7 @@ JobSetResult read_jobset(const Value& document, std::string_view default_user) {
   if (const auto spec = map.need("spec")) read_spec(*spec, jobset);
   jobset.not_carried.add_rest(map);
   check(document, jobset);
-  return {std::move(jobset.group), jobset.not_carried.take()};
+  return std::move(jobset.group);
 }
 
 }  // namespace lockstep

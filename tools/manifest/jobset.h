@@ -53,7 +53,7 @@ struct ClaimTemplate {
 
 // Everything that readers of a JobSet's parts need to know of the rest.
 struct JobSetReader {
-  NotCarried not_carried{};
+  NotCarried& not_carried;
   DefineGroup group{};
   std::vector<ReplicatedJob> jobs;
   std::string exclusive_level;        // of the JobSet's annotation

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <optional>
 
 #include "tools/manifest/jobset.h"
@@ -56,7 +55,7 @@ class FailureReader {
     MapReader map(value);
     std::int64_t restarts = 0;
     if (const auto max = map.find("maxRestarts")) {
-      max->read_integer(restarts, 0, std::numeric_limits<std::int32_t>::max());
+      max->read_integer(restarts, 0, kRestartsMax);
     }
     failure_.max_restarts = static_cast<std::uint32_t>(restarts);
     failure_.default_action = FailureAction::RestartGroup;

@@ -42,39 +42,35 @@ class ManifestReader {
       : default_user_(default_user), document_count_(document_count) {}
 
   void read(const YamlNode& node, std::size_t number) {
-    ReadContext context(document_count_ > 1 ? fmt::format("document {}: ", number) : "", spent_);
-    const Value document(context, node);
-    const std::string kind = read_kind(context, node);
+    if (context_.is_full()) return;
+    if (document_count_ > 1) context_.set_prefix(fmt::format("document {}: ", number));
+    const Value document(context_, node);
+    const std::string kind = read_kind(context_, node);
     if (kind == "GangGroup") {
-      add(context, read_group(document, default_user_));
+      groups_.push_back(read_group(document, default_user_, not_carried_));
+      check(groups_.back());
     } else if (kind == "JobSet") {
-      JobSetResult jobset = read_jobset(document, default_user_);
-      for (std::string& line : jobset.not_carried) result_.not_carried.push_back(context.prefix() + line);
-      result_.groups.push_back(std::move(jobset.group));
+      groups_.push_back(read_jobset(document, default_user_, not_carried_));
     } else if (!kind.empty()) {
       others_.push_back(printable(kind));
-      result_.not_carried.push_back(
-          fmt::format("{}kind: {} {}, not carried", context.prefix(), others_.back(), printable(read_name(document))));
+      not_carried_.add(document.key("kind", node),
+                       fmt::format("{} {}", others_.back(), printable(read_name(document))));
     }
-    spent_ = context.spent();
-    for (Problem& problem : context.take()) result_.problems.push_back(std::move(problem));
   }
 
   ManifestResult take() {
-    if (result_.groups.empty() && result_.problems.empty()) {
-      result_.problems.push_back(no_group());
-    }
-    return std::move(result_);
+    std::vector<Problem> problems = context_.take();
+    if (groups_.empty() && problems.empty()) problems.push_back(no_group());
+    return {std::move(groups_), std::move(problems), not_carried_.take()};
   }
 
  private:
   // What the reader refused is not said a second time in the words of validate().
-  void add(ReadContext& context, DefineGroup group) {
-    const ReadContext read_only = context;
+  void check(const DefineGroup& group) {
+    const ReadContext read_only = context_;
     for (Problem& problem : validate(group.identity, group.spec)) {
-      if (!read_only.mentions(problem.path)) context.add(std::move(problem.path), std::move(problem.text));
+      if (!read_only.mentions(problem.path)) context_.add(std::move(problem.path), std::move(problem.text));
     }
-    result_.groups.push_back(std::move(group));
   }
 
   [[nodiscard]] Problem no_group() const {
@@ -85,9 +81,10 @@ class ManifestReader {
 
   std::string_view default_user_;
   std::size_t document_count_;
+  ReadContext context_{};
+  NotCarried not_carried_{};
+  std::vector<DefineGroup> groups_{};
   std::vector<std::string> others_{};
-  std::size_t spent_ = 0;
-  ManifestResult result_{};
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ inline constexpr std::size_t kInventoryHostsMax = 1'000'000;
 struct ManifestResult {
   std::vector<DefineGroup> groups;       // one per document
   std::vector<Problem> problems;         // not empty: `groups` must not be used
-  std::vector<std::string> not_carried;  // foreign manifests: "spec.network: ..., not carried"
+  std::vector<std::string> not_carried;  // of foreign manifests and -R strings: "spec.network: ..., not carried"
 };
 
 // Every document of the text: GangGroup, or JobSet, told by `kind`. `default_user` fills metadata.user.
@@ -51,7 +51,12 @@ struct InventoryResult {
 [[nodiscard]] Result<Duration> parse_duration(std::string_view text);
 [[nodiscard]] std::string format_duration(Duration duration);
 
-// The short form of `tasks`: "1*{cpu=4 mem=8Gi} + 4*{select[model==h100] rusage[gpu=1:mem=4Gi] span[ptile=2]}".
-[[nodiscard]] Result<std::vector<TaskTerm>> parse_tasks(std::string_view text);
+// The short form of `tasks`: "1*{cpu=4 mem=8Gi} + 4*{select[model==h100] rusage[gpu=1:mem=4Gi] span[ptile=2]}". LSF's
+// -R strings are of this form, also without braces; what of them has no field here is named and left out.
+struct TasksResult {
+  std::vector<TaskTerm> terms;
+  std::vector<std::string> not_carried;  // "term 2: cu[maxcus=1] is not carried: use topology"
+};
+[[nodiscard]] Result<TasksResult> parse_tasks(std::string_view text);
 
 }  // namespace lockstep

@@ -14,6 +14,7 @@ namespace lockstep {
 namespace {
 
 using Amounts = std::map<std::string, std::int64_t>;
+constexpr std::int64_t kTooMuch = kQuantityMax + 1;  // sums stop here, and validate() refuses them
 
 void read_amounts(MapReader& resources, std::string_view key, Amounts& amounts) {
   const auto value = resources.find(key);
@@ -28,7 +29,7 @@ void read_amounts(MapReader& resources, std::string_view key, Amounts& amounts) 
     }
     // nvidia.com/gpu and amd.com/gpu of one container are one counter.
     std::int64_t& sum = amounts[std::string(counter_of_resource(resource))];
-    sum = std::min(sum + *amount, kQuantityMax);
+    sum = std::min(sum + *amount, kTooMuch);
   });
 }
 
@@ -90,7 +91,7 @@ void read_main_container(MapReader& container, NotCarried& not_carried, Pod& pod
 }
 
 void add_amounts(const Amounts& amounts, Amounts& sum) {
-  for (const auto& [name, amount] : amounts) sum[name] = std::min(sum[name] + amount, kQuantityMax);
+  for (const auto& [name, amount] : amounts) sum[name] = std::min(sum[name] + amount, kTooMuch);
 }
 
 // All containers ask together; the first is the one that runs.

@@ -70,7 +70,7 @@ std::string enum_text(std::string_view enumerator) {
 
 void ReadContext::add(std::string path, std::string text) {
   if (path.empty()) path = "document";
-  if (problems_.size() > kManifestProblemsMax) return;
+  if (is_full()) return;
   if (problems_.size() == kManifestProblemsMax) {
     problems_.push_back(
         {prefix_ + "document", fmt::format("more than {} problems; the rest is not shown", kManifestProblemsMax)});
@@ -89,8 +89,9 @@ bool ReadContext::spend(std::size_t amount) {
 
 bool ReadContext::mentions(std::string_view path) const {
   return std::any_of(problems_.begin(), problems_.end(), [&](const Problem& problem) {
+    if (!problem.path.starts_with(prefix_)) return false;
     const std::string_view known = std::string_view(problem.path).substr(prefix_.size());
-    return covers(known, path) || covers(path, known);
+    return covers(known, path);
   });
 }
 
@@ -164,19 +165,20 @@ bool Value::read_integer(std::int64_t& out, std::int64_t min, std::int64_t max) 
   }
   const std::string_view digits = text[0] == '-' ? std::string_view(text).substr(1) : std::string_view(text);
   if (digits.size() > 1 && digits[0] == '0') {
-    problem(fmt::format("{} begins with 0; write it without", text));
+    problem(fmt::format("{} begins with 0; write it without", printable(text)));
     return false;
   }
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool overflow = error != std::errc{} || end != text.data() + text.size();
   if (text[0] == '-' && (overflow || value < min)) {
-    problem(min == 0 ? fmt::format("{} is negative", text) : fmt::format("{} is less than {}", text, min));
+    problem(min >= 0 ? fmt::format("{} is negative", printable(text))
+                     : fmt::format("{} is less than {}", printable(text), min));
     return false;
   }
   if (overflow || value > max || value < min) {
-    problem(value < min && !overflow ? fmt::format("{} is less than {}", text, min)
-                                     : fmt::format("{} is more than {}", text, max));
+    problem(value < min && !overflow ? fmt::format("{} is less than {}", printable(text), min)
+                                     : fmt::format("{} is more than {}", printable(text), max));
     return false;
   }
   out = value;
@@ -203,7 +205,7 @@ bool Value::read(std::int32_t& out) const {
 bool Value::read_text(std::string& out) const {
   if (!want_scalar("text")) return false;
   if (const std::string_view kind = kind_text(*node_); kind != "text") {
-    problem(fmt::format("{} is {} where text is wanted; put it in quotes", node_->text, kind));
+    problem(fmt::format("{} is {} where text is wanted; put it in quotes", printable(node_->text), kind));
     return false;
   }
   out = node_->text;

@@ -34,8 +34,8 @@ struct YamlNode {
   enum class Kind : std::uint8_t { Null, Scalar, List, Map };
   Kind kind{Kind::Null};
   bool quoted{false};
-  std::uint32_t line{};                  // from 1
-  std::uint32_t column{};                // from 1
+  std::uint32_t line{};                // from 1
+  std::uint32_t column{};              // from 1
   std::string text;                    // of a scalar
   std::vector<const YamlNode*> items;  // of a list; of a map key, value, key, value ...
 };
@@ -48,26 +48,26 @@ struct YamlText {
 
 [[nodiscard]] YamlText parse_yaml(std::string_view text);
 
-// The problems of one document, a bounded number of them, and what was spent on reading it.
+// The problems of the documents of one text, a bounded number of them, and what was spent on reading it.
 class ReadContext {
  public:
-  // `spent` is what the documents before it have spent.
-  explicit ReadContext(std::string path_prefix = {}, std::size_t spent = 0)
-      : prefix_(std::move(path_prefix)), spent_(spent) {}
+  // Before the paths of a document; of several, each has its own.
+  void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
   void add(std::string path, std::string text);
   // False, and once a problem, when the document is larger than may be.
   bool spend(std::size_t amount);
-  [[nodiscard]] std::size_t spent() const { return spent_; }
+  // No more problems are taken.
+  [[nodiscard]] bool is_full() const { return problems_.size() > kManifestProblemsMax; }
   [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
   [[nodiscard]] std::vector<Problem> take() { return std::move(problems_); }
-  // True when `path`, something in it, or what it is in has a problem already.
+  // True when `path` of this document, or what it is in, has a problem already.
   [[nodiscard]] bool mentions(std::string_view path) const;
   [[nodiscard]] const std::string& prefix() const { return prefix_; }
 
  private:
-  std::string prefix_;
-  std::vector<Problem> problems_;
-  std::size_t spent_;
+  std::string prefix_{};
+  std::vector<Problem> problems_{};
+  std::size_t spent_ = 0;
 };
 
 // A node and the way to it. Lives on the stack of who reads; paths are made only when there is a problem.
