@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <vector>
+
 #include "statemachine/apply.h"
 #include "statemachine/digest.h"
 #include "statemachine/intents.h"
@@ -180,6 +183,62 @@ TEST(Decide, EveryEventOfAGroupNamesTheOneBefore) {
     last = event.seq;
   }
   EXPECT_EQ(world.state.group(id)->head.last_event, last);
+}
+
+// C91: what follows from one decision names its first event, however many members it reaches; what merely happens in
+// the same command (another placement of the plan, another deadline) is a decision of its own.
+TEST(Decide, EveryEventOfADecisionNamesItsFirst) {
+  World world(3, 16);
+  const std::string failing = "failure: {default: tolerate}, timeouts: {start: 60s}}";
+  const GroupId a = world.define("a", "{roles: [{name: w, replicas: 2, tasks: '1*{cpu=8}'}], " + failing);
+  const GroupId b = world.define("b", "{roles: [{name: w, replicas: 2, min: 1, tasks: '1*{cpu=16}'}], " + failing);
+  const auto decisions_of = [&](const std::function<void()>& act) {
+    const std::size_t before = world.events.size();
+    act();
+    std::vector<std::vector<EventKind>> decisions;
+    Seq first{};
+    for (std::size_t i = before; i < world.events.size(); ++i) {
+      const Event& event = world.events[i];
+      if (!event.cause) {
+        decisions.emplace_back();
+        first = event.seq;
+      } else {
+        EXPECT_EQ(event.cause, first) << name(kind(event));
+      }
+      if (!decisions.empty()) decisions.back().push_back(kind(event));
+    }
+    return decisions;
+  };
+  using K = EventKind;
+  using Decisions = std::vector<std::vector<EventKind>>;
+  EXPECT_EQ(decisions_of([&] { world.schedule(); }), (Decisions{{K::GroupPlaced}, {K::GroupPlaced}}));
+  world.report(a, ReportKind::Armed, {0, 0});
+  EXPECT_EQ(decisions_of([&] {
+              world.report(a, ReportKind::Armed, {0, 1});
+            }),
+            (Decisions{{K::MemberArmed, K::GroupStarted}}));
+  EXPECT_EQ(decisions_of([&] {
+              world.run(GroupCommand{GroupVerb::Evict, a});
+            }),
+            (Decisions{{K::GroupPreempted, K::GroupStopping}}));
+  world.report(a, ReportKind::Stopped, {0, 0});
+  EXPECT_EQ(decisions_of([&] {
+              world.report(a, ReportKind::Stopped, {0, 1});
+            }),
+            (Decisions{{K::MemberStopped, K::GroupRequeued}}));
+  world.schedule();
+  EXPECT_EQ(world.phase(a), GroupPhase::Placed);
+  world.now = world.now + seconds(60);
+  EXPECT_EQ(decisions_of([&] { world.run(AdvanceTime{}); }), (Decisions{{K::GroupStopping}, {K::GroupStopping}}));
+
+  // Both members of `a` are on one host: declared down, it ends the group in the same decision.
+  const std::string host = world.state.host(world.member(a, 0, 0).hosts.at(0).host)->facts.info.name;
+  EXPECT_EQ(world.member(a, 0, 0).hosts.at(0).host, world.member(a, 0, 1).hosts.at(0).host);
+  EXPECT_EQ(decisions_of([&] {
+              world.run(HostCommand{HostVerb::Down, host});
+            }),
+            (Decisions{{K::HostChanged, K::MemberStopped, K::MemberStopped, K::GroupFailed}}));
+  EXPECT_EQ(world.phase(b), GroupPhase::Stopping);
 }
 
 TEST(Decide, IntentsAreWhatTheStateOwesAndNothingElse) {

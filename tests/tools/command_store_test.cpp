@@ -63,6 +63,37 @@ TEST_F(Store, ShowsItsStateNowAndThen) {
   expect_failure(command({"state", "--at", "0"}), 2, "Usage");
 }
 
+// `why` is of the present; of the past `state --at` says the same, in the same words.
+TEST_F(Store, SaysForAnySeqWhyAGroupWaited) {
+  init();
+  const std::string held =
+      "kind: GangGroup\nmetadata: {name: g}\nspec: {hold: true, roles: [{name: w, replicas: 4, "
+      "tasks: '1*{cpu=16}'}]}\n";
+  std::vector<std::pair<nlohmann::json, nlohmann::json>> told;  // seq, reason
+  const auto after = [&](const std::vector<std::string>& words, const std::string& code) {
+    const Ran ran = command(words);
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    told.emplace_back(json({"state"})["seq"], json({"why", "g"})["reason"]);
+    EXPECT_EQ(told.back().second["code"], code);
+  };
+  after({"submit", manifest(held)}, "Held");
+  after({"submit", "g"}, "WaitingBehind");
+  after({"hosts", "down", "b2"}, "WaitingForHosts");
+  after({"snapshot", "create"}, "WaitingForHosts");
+  after({"hosts", "remove", "b2"}, "NeverFits");
+  after({"suspend", "g"}, "Suspended");
+  EXPECT_EQ(told[2].second["free"], 48);
+  EXPECT_EQ(told[4].second["needed"], 64);
+  ASSERT_EQ(command({"cancel", "g"}).status, 0);
+  ASSERT_EQ(command({"purge", "g"}).status, 0);
+  for (const auto& [seq, reason] : told) {
+    const auto then = json({"state", "--at", seq.dump()});
+    ASSERT_EQ(then["groups"].size(), 1U) << seq;
+    EXPECT_EQ(then["groups"][0]["reason"], reason) << "at seq " << seq;
+  }
+  EXPECT_TRUE(json({"state"})["groups"].empty());
+}
+
 TEST_F(Store, TakesListsDescribesAndVerifiesSnapshots) {
   init();
   EXPECT_EQ(json({"snapshot", "list"})["snapshots"].size(), 0U);
