@@ -28,9 +28,11 @@ std::string check_holds(const Group& group) {
     for (const Member& member : role.members) {
       if (!member.hosts.empty() && !may_hold) return broken(1, group, "a member holds hosts");
       if (is_live(member.phase) && member.hosts.empty()) return broken(1, group, "a live member holds nothing");
-      if (member.phase == MemberPhase::Succeeded && !member.hosts.empty() && !head.keep_hosts) {
-        return broken(1, group, "a success keeps its share");
-      }
+      // One that failed keeps it while the restart of its group on the same hosts is being decided.
+      const bool failed = member.phase == MemberPhase::Failed || member.phase == MemberPhase::Lost;
+      const bool may_keep = is_live(member.phase) || member.phase == MemberPhase::Reserved || head.keep_hosts ||
+                            (failed && member.required);
+      if (!member.hosts.empty() && !may_keep) return broken(1, group, "a member that is gone keeps its share");
     }
     if (!role.spares.empty() && !may_hold) return broken(1, group, "a spare is held");
   }

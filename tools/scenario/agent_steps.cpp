@@ -90,7 +90,7 @@ Outcome run_step(Run& run, const ClaimStep& step) {
   if (!step.claim.standalone && !resolve(run.world, owner.group)) {
     return refuse(AnswerCode::UnknownGroup, fmt::format("there never was a group {}", to_string(owner.group)));
   }
-  const auto claims = resolve(run.world, step.claim);
+  const auto claims = resolve(run.world, step.claim, Whose::AnyMembers);
   if (claims.empty()) {
     return refuse(AnswerCode::UnknownClaim, fmt::format("there is no claim {}", to_string(step.claim)));
   }

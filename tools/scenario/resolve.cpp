@@ -74,7 +74,7 @@ std::vector<MemberKey> resolve(const World& world, const MemberRef& members) {
   return keys;
 }
 
-std::vector<FoundClaim> resolve(const World& world, const ClaimPath& path) {
+std::vector<FoundClaim> resolve(const World& world, const ClaimPath& path, Whose whose) {
   if (path.standalone) return standalone(world, path.name);
   const Group* group = world.state().group(resolve(world, path.members.group));
   if (group == nullptr) return {};
@@ -87,6 +87,14 @@ std::vector<FoundClaim> resolve(const World& world, const ClaimPath& path) {
     if (spec.per == ClaimPer::Group) {
       const ClaimKey key{c, kOfGroup};
       if (!of_members) found.push_back({ClaimRef{{}, key}, phase_of(*group, key)});
+      continue;
+    }
+    if (whose == Whose::AnyMembers && path.members.all) {
+      const auto role = world.book().role(resolve(world, path.members.group), path.members.role);
+      for (const auto& [key, claim] : group->claims) {
+        const bool named = key.claim == c && (path.members.role.empty() || (role && key.member.role == *role));
+        if (named) found.push_back({ClaimRef{{}, key}, claim.phase});
+      }
       continue;
     }
     // `g/scratch` of a claim per member means that of each of them.

@@ -73,6 +73,9 @@ struct FoundClaim {
   ClaimRef ref{};
   ClaimPhase phase{ClaimPhase::Wanted};
 };
-[[nodiscard]] std::vector<FoundClaim> resolve(const World& world, const ClaimPath& path);
+// Of a set: the claims of members that are there, or also of those that were shrunk away.
+enum class Whose : std::uint8_t { MembersThere, AnyMembers };
+[[nodiscard]] std::vector<FoundClaim> resolve(const World& world, const ClaimPath& path,
+                                              Whose whose = Whose::MembersThere);
 
 }  // namespace lockstep::scenario
