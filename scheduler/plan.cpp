@@ -1,9 +1,16 @@
+// One pass: the groups that want hosts, in their total order, each as far as it gets: a placement on what is free, else
+// on what weaker reservations hold or stronger ones lend, else an eviction of others, else a reservation.
+
 #include "scheduler/plan.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
+#include "scheduler/partial.h"
+#include "scheduler/reservation.h"
+#include "scheduler/victims.h"
 #include "statemachine/capacity.h"
 #include "statemachine/fit.h"
 
@@ -11,8 +18,10 @@ namespace lockstep {
 
 namespace {
 
-// Work (Fit::work) for one group's optional members in a pass: some tenths of a second on a machine of 2024.
-constexpr std::uint64_t kRefineWorkMax = 200'000;
+using scheduler_detail::as_many_as_fit;
+using scheduler_detail::Holding;
+using scheduler_detail::holdings_of;
+using scheduler_detail::WhatIf;
 
 // What a verdict depends on besides what is free, which only shrinks during a pass: groups of the same spec that ask
 // for as many members fail alike.
@@ -30,67 +39,335 @@ DemandShape shape_of(const Group& group, const std::vector<RoleDemand>& demand) 
   return shape;
 }
 
+// A reservation while the pass goes on: what it holds by then.
+struct Open {
+  const Group* group{};
+  bool preempts{false};
+  std::map<MemberKey, const std::vector<Slice>*> held;
+  [[nodiscard]] std::vector<Holding> holdings() const {
+    std::vector<Holding> all;
+    for (const auto& [key, slices] : held) all.push_back({group->spec.get(), key.role, slices});
+    return all;
+  }
+};
+
 class Pass {
  public:
   Pass(const State& state, const ScheduleOptions& options)
-      : state_(state), options_(options), view_(state, Capacity::Free), plan_{state.head.seq, {}} {}
+      : state_(state), options_(options), view_(state, Capacity::Free), plan_{state.head.seq, {}} {
+    for (const OrderKey& key : state_.indexes.wants_hosts) {
+      const Group* group = state_.group(key.group);
+      if (group == nullptr || group->head.phase != GroupPhase::Reserving) continue;
+      Open open{group, !group->head.victims.empty(), {}};
+      for (RoleIndex role = 0; role < group->roles.size(); ++role) {
+        const auto& members = group->roles[role].members;
+        for (std::uint32_t index = 0; index < members.size(); ++index) {
+          if (!members[index].hosts.empty()) open.held[{role, index}] = &members[index].hosts;
+        }
+      }
+      if (group->head.victims.empty()) ++open_in_queue_[group->head.identity.queue];
+      open_.push_back(std::move(open));
+    }
+  }
 
   Plan run() {
     for (const OrderKey& key : state_.indexes.wants_hosts) {
-      if (full()) break;
+      if (plan_.actions.size() >= options_.actions_max) break;
       const Group* group = state_.group(key.group);
       if (group == nullptr) continue;
       if (group->head.phase == GroupPhase::Pending) place(*group);
+      if (group->head.phase == GroupPhase::Reserving) complete(*group);
       if (is_active(group->head.phase) && !group->head.satisfied && !replace(*group)) grow(*group);
     }
     return std::move(plan_);
   }
 
  private:
-  bool full() const { return plan_.actions.size() >= options_.actions_max; }
-
-  void add(const GroupSpec& spec, PlanAction action, const Fit& fit) {
-    view_.take(spec, fit.members, fit.spares);
-    plan_.actions.push_back(std::move(action));
+  // ---- what is asked
+  Fit try_fit(const Group& group, const std::vector<RoleDemand>& demand, std::string_view inside) const {
+    return best_fit(view_, *group.spec, demand, inside);
   }
 
-  Fit try_fit(const GroupSpec& spec, const std::vector<RoleDemand>& demand, std::string_view inside) const {
-    return fit_in(view_, spec, demand, Require::AsSaid, inside, Explain::No);
-  }
-
-  // The same, of a whole group; not asked again in this pass once the answer was no.
-  Fit try_whole(const Group& group, const std::vector<RoleDemand>& demand) {
+  // All of `demand`, or nothing, on what is free.
+  Fit all_of(const Group& group, const std::vector<RoleDemand>& demand) {
     const DemandShape shape = shape_of(group, demand);
     if (failed_.contains(shape)) return {};
-    Fit found = try_fit(*group.spec, demand, {});
+    Fit found = try_fit(group, demand, {});
     if (!found.fits) failed_.insert(shape);
     return found;
   }
 
-  // All or nothing (where nobody is left to run, nothing is all of it); with `partial` the mins of all roles or nothing, then as many more as fit.
+  // ---- a group that waits for all its hosts
+  // All or nothing (where nobody is left to run, nothing is all of it); with `partial` the mins of all roles or
+  // nothing, then as many more as fit.
   void place(const Group& group) {
     const std::vector<RoleDemand> wanted = whole_demand(group);
-    Fit found = try_whole(group, wanted);
-    if (!found.fits && group.spec->partial) {
-      const std::vector<RoleDemand> mins = whole_demand(group, true);
-      found = try_whole(group, mins);
-      if (found.fits) found = as_many_as_fit(*group.spec, mins, wanted, {}, std::move(found));
+    if (Fit found = all_of(group, wanted); found.fits) return add_placement(group, found);
+    const std::vector<RoleDemand> least = group.spec->partial ? whole_demand(group, true) : wanted;
+    if (group.spec->partial) {
+      if (Fit found = all_of(group, least); found.fits) {
+        return add_placement(group, as_many_as_fit(view_, *group.spec, least, wanted, {}, std::move(found)));
+      }
     }
-    if (!found.fits) return;
-    add(*group.spec, PlaceAction{group.head.id, found.domain, found.members, found.spares}, found);
+    if (take_from_weaker(group, least, {}, [&](const Fit& found) { add_placement(group, found); })) return;
+    if (borrow(group, least)) return;
+    if (preempt(group, least)) return;
+    reserve(group, least);
   }
 
+  void add_placement(const Group& group, const Fit& found) {
+    view_.take(*group.spec, found.members, found.spares);
+    plan_.actions.emplace_back(PlaceAction{group.head.id, found.domain, found.members, found.spares});
+  }
+
+  // ---- reservations that are open
+  void complete(const Group& group) {
+    Open* open = open_of(group);
+    if (open == nullptr) return;  // taken by a stronger group in this pass
+    const std::vector<RoleDemand> wanted = whole_demand(group, group.spec->partial);
+    {
+      WhatIf own(view_);
+      own.give(open->holdings());
+      if (Fit found = try_fit(group, wanted, group.head.domain); found.fits) {
+        own.keep();
+        failed_.clear();  // it may need less than it held
+        close(group);
+        if (group.spec->partial) {
+          found = as_many_as_fit(view_, *group.spec, wanted, whole_demand(group), group.head.domain, std::move(found));
+        }
+        add_placement(group, found);
+        return;
+      }
+    }
+    std::vector<RoleDemand> missing = wanted;
+    for (RoleDemand& each : missing) {
+      std::erase_if(each.indexes, [&](std::uint32_t index) { return open->held.contains({each.role, index}); });
+    }
+    hold(*open, scheduler_detail::hold_now(view_, group, std::move(missing), group.head.domain), group.head.domain);
+  }
+
+  // Adds members to what a reservation holds.
+  void hold(Open& open, std::vector<MemberPlacement> members, const std::string& domain) {
+    if (members.empty()) return;
+    for (const MemberPlacement& each : members) view_.take(*open.group->spec, each.member.role, each.slices);
+    ReserveAction& action = reserve_action(*open.group);
+    action.domain = domain;
+    action.members = std::move(members);
+    for (const MemberPlacement& each : action.members) open.held[each.member] = &each.slices;
+    action.projected = projected(open, domain);
+  }
+
+  // Nobody knows how long those take to stop that are evicted for it.
+
+  Time projected(const Open& open, const std::string& domain) {
+    if (open.preempts) return {};
+    WhatIf own(view_);
+    own.give(open.holdings());
+    return scheduler_detail::projected_in(state_, view_, *open.group,
+                                          whole_demand(*open.group, open.group->spec->partial), domain);
+  }
+
+  Open* open_of(const Group& group) {
+    const auto found = std::find_if(open_.begin(), open_.end(), [&](const Open& each) { return each.group == &group; });
+    return found == open_.end() ? nullptr : &*found;
+  }
+
+  void close(const Group& group) {
+    std::erase_if(open_, [&](const Open& each) { return each.group == &group; });
+    std::erase_if(plan_.actions, [&](const PlanAction& action) {
+      const auto* reserve = std::get_if<ReserveAction>(&action);
+      return reserve != nullptr && reserve->group == group.head.id;
+    });
+  }
+
+  // The one action about a reservation in this plan.
+  ReserveAction& reserve_action(const Group& group) {
+    for (PlanAction& action : plan_.actions) {
+      auto* reserve = std::get_if<ReserveAction>(&action);
+      if (reserve != nullptr && reserve->group == group.head.id) return *reserve;
+    }
+    plan_.actions.emplace_back(ReserveAction{.group = group.head.id, .projected = group.head.projected});
+    return std::get<ReserveAction>(plan_.actions.back());
+  }
+
+  // ---- what weaker reservations hold
+  // Whoever has a strictly higher priority may take it; taking any of it releases all of it.
+  template <class Done>
+  bool take_from_weaker(const Group& group, const std::vector<RoleDemand>& demand, std::string_view inside,
+                        Done&& done) {
+    std::vector<const Group*> weaker;  // the last in the order first
+    for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
+      if (open->group->spec->priority < group.spec->priority) weaker.push_back(open->group);
+    }
+    if (weaker.empty()) return false;
+    WhatIf given(view_);
+    std::size_t needed = 0;
+    Fit found;
+    while (!found.fits && needed < weaker.size()) {
+      given.give(open_of(*weaker[needed++])->holdings());
+      found = try_fit(group, demand, inside);
+    }
+    if (!found.fits) return false;
+    weaker.resize(needed);
+    for (std::size_t i = weaker.size() - 1; i-- > 0;) {  // was an earlier one given in vain?
+      std::vector<const Group*> fewer = weaker;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      given.rewind(0);
+      for (const Group* each : fewer) given.give(open_of(*each)->holdings());
+      if (Fit without = try_fit(group, demand, inside); without.fits) {
+        weaker = std::move(fewer);
+        found = std::move(without);
+      }
+    }
+    given.rewind(0);
+    for (const Group* each : weaker) given.give(open_of(*each)->holdings());
+    given.keep();
+    failed_.clear();  // more is free than before
+    for (const Group* each : weaker) {
+      close(*each);
+      plan_.actions.emplace_back(ReleaseAction{each->head.id, ReservationEnd::Taken});
+    }
+    done(found);
+    return true;
+  }
+
+  // ---- what reservations lend
+  // To a group that ends before they should be complete, and so delays none of them.
+  bool borrow(const Group& group, const std::vector<RoleDemand>& demand) {
+    if (group.spec->run_limit.value <= 0) return false;
+    const Time end = state_.head.time + group.spec->run_limit;
+    WhatIf given(view_);
+    std::vector<Open*> lenders;
+    for (Open& open : open_) {
+      const Time projected = projected_of(open);
+      if (open.held.empty() || !projected || projected <= end) continue;
+      given.give(open.holdings());
+      lenders.push_back(&open);
+    }
+    if (lenders.empty()) return false;
+    const Fit found = try_fit(group, demand, {});
+    if (!found.fits) return false;
+    given.keep();
+    view_.take(*group.spec, found.members, found.spares);
+    for (Open* lender : lenders) take_again(*lender);
+    plan_.actions.emplace_back(PlaceAction{group.head.id, found.domain, found.members, found.spares});
+    return true;
+  }
+
+  [[nodiscard]] Time projected_of(const Open& open) const {
+    for (const PlanAction& action : plan_.actions) {
+      const auto* reserve = std::get_if<ReserveAction>(&action);
+      if (reserve != nullptr && reserve->group == open.group->head.id) return reserve->projected;
+    }
+    return open.group->head.projected;
+  }
+
+  // A lender keeps what is not in use now; the rest is lent.
+  void take_again(Open& lender) {
+    std::vector<MemberKey> lent;
+    for (const auto& [key, slices] : lender.held) {
+      if (view_.take(*lender.group->spec, key.role, *slices)) continue;
+      view_.give(*lender.group->spec, key.role, *slices);
+      lent.push_back(key);
+    }
+    if (lent.empty()) return;
+    ReserveAction& action = reserve_action(*lender.group);
+    for (const MemberKey& key : lent) {
+      lender.held.erase(key);
+      const auto fresh = std::find_if(action.members.begin(), action.members.end(),
+                                      [&](const MemberPlacement& each) { return each.member == key; });
+      if (fresh == action.members.end())
+        action.lost.push_back(key);
+      else
+        unhold(lender, action, *fresh);
+    }
+  }
+
+  // A member that this pass itself had reserved. The others of the action move, and with them what the lender refers
+  // to.
+  static void unhold(Open& lender, ReserveAction& action, const MemberPlacement& fresh) {
+    action.members.erase(action.members.begin() + (&fresh - action.members.data()));
+    for (const MemberPlacement& each : action.members) lender.held[each.member] = &each.slices;
+  }
+
+  // ---- evictions
+  // With the eviction the group opens a reservation that holds the free part of the plan.
+  bool preempt(const Group& group, const std::vector<RoleDemand>& demand) {
+    const auto units = units_below(group.spec->priority);
+    if (units->empty()) return false;
+    scheduler_detail::Victims victims = scheduler_detail::find_victims(state_, view_, group, demand, *units);
+    if (victims.evictions.empty()) return false;
+    for (EvictAction& eviction : victims.evictions) {
+      changed_.insert(eviction.group);
+      plan_.actions.emplace_back(std::move(eviction));
+    }
+    units_.clear();
+    std::vector<MemberPlacement> free_part;
+    for (MemberPlacement& each : victims.fit.members) {
+      if (view_.take(*group.spec, each.member.role, each.slices)) {
+        free_part.push_back(std::move(each));
+      } else {
+        view_.give(*group.spec, each.member.role, each.slices);
+      }
+    }
+    for (const MemberPlacement& each : free_part) view_.give(*group.spec, each.member.role, each.slices);
+    open_reservation({&group, true, {}}, std::move(free_part), victims.fit.domain);
+    return true;
+  }
+
+  // Not those of groups that this pass changes: they are evicted already, or another group than the state says.
+  const std::vector<scheduler_detail::Unit>* units_below(std::int32_t priority) {
+    auto [entry, fresh] = units_.try_emplace(priority);
+    if (fresh) {
+      entry->second = scheduler_detail::units_below(state_, priority);
+      std::erase_if(entry->second,
+                    [&](const scheduler_detail::Unit& unit) { return changed_.contains(unit.group->head.id); });
+    }
+    return &entry->second;
+  }
+
+  // ---- new reservations
+  void reserve(const Group& group, const std::vector<RoleDemand>& demand) {
+    if (group.spec->mode != PlacementMode::Reserve) return;
+    if (open_in_queue_[group.head.identity.queue] >= options_.reservations_max_per_queue) return;
+    const scheduler_detail::Site site = scheduler_detail::choose_site(state_, view_, group, demand);
+    if (site.domain.empty()) return;
+    ++open_in_queue_[group.head.identity.queue];
+    open_reservation({&group, false, {}}, scheduler_detail::hold_now(view_, group, demand, site.domain), site.domain);
+  }
+
+  void open_reservation(Open open, std::vector<MemberPlacement> members, const std::string& domain) {
+    ReserveAction& action = reserve_action(*open.group);
+    action.domain = domain;
+    const auto place_in_order = std::find_if(open_.begin(), open_.end(), [&](const Open& other) {
+      const auto key = [](const Group& group) {
+        return std::pair(-std::int64_t{group.spec->priority}, group.head.order);
+      };
+      return key(*open.group) < key(*other.group);
+    });
+    Open& here = *open_.insert(place_in_order, std::move(open));
+    if (members.empty())
+      action.projected = projected(here, domain);
+    else
+      hold(here, std::move(members), domain);
+  }
+
+  // ---- groups that go on
   // Members that wait inside a group that goes on: as many as fit, by role and index, in the promised domain. True when
   // there is an action for the group, which then gets no second one: that would meet another group than it is made for.
   bool replace(const Group& group) {
     const std::vector<RoleDemand> wanted = waiting_demand(state_, group);
     if (wanted.empty()) return false;
-    std::vector<RoleDemand> nobody = wanted;
-    for (RoleDemand& each : nobody) each.indexes.clear();
-    Fit found = try_fit(*group.spec, wanted, group.head.domain);
-    if (!found.fits) found = as_many_as_fit(*group.spec, nobody, wanted, group.head.domain, {});
+    const auto add = [&](const Fit& found) {
+      view_.take(*group.spec, found.members, found.spares);
+      plan_.actions.emplace_back(ReplaceAction{group.head.id, found.members});
+      changed_.insert(group.head.id);
+    };
+    Fit found = try_fit(group, wanted, group.head.domain);
+    if (!found.fits && take_from_weaker(group, wanted, group.head.domain, add)) return true;
+    if (!found.fits) found = as_many_as_fit(view_, *group.spec, wanted, group.head.domain);
     if (!found.fits || found.members.empty()) return false;
-    add(*group.spec, ReplaceAction{group.head.id, found.members}, found);
+    add(found);
     return true;
   }
 
@@ -100,36 +377,15 @@ class Pass {
     for (RoleIndex role = 0; role < group.roles.size(); ++role) {
       const std::vector<RoleDemand> added = growth_demand(state_, group, role);
       if (added.empty()) continue;
-      const Fit found = try_fit(*group.spec, added, group.head.domain);
-      if (!found.fits) continue;
-      add(*group.spec, GrowAction{group.head.id, role, found.members}, found);
-      return;
+      const auto add = [&](const Fit& found) {
+        view_.take(*group.spec, found.members, found.spares);
+        plan_.actions.emplace_back(GrowAction{group.head.id, role, found.members});
+        changed_.insert(group.head.id);
+      };
+      const Fit found = try_fit(group, added, group.head.domain);
+      if (found.fits) return add(found);
+      if (take_from_weaker(group, added, group.head.domain, add)) return;
     }
-  }
-
-  // Role by role the most members, between those of `least` (which fit: `best`) and `wanted`, such that all of it still
-  // fits together. Both name the same roles; lower indexes come first. Ends with what it has after so much work that
-  // the others of this pass would wait.
-  Fit as_many_as_fit(const GroupSpec& spec, std::vector<RoleDemand> least, const std::vector<RoleDemand>& wanted,
-                     std::string_view inside, Fit best) const {
-    std::uint64_t work = 0;
-    for (std::size_t i = 0; i < wanted.size() && work < kRefineWorkMax; ++i) {
-      std::size_t fits = least[i].indexes.size();
-      std::size_t fails = wanted[i].indexes.size() + 1;
-      while (fails - fits > 1 && work < kRefineWorkMax) {
-        // All of them first: where another role was short, this one need not be.
-        const bool first = fails == wanted[i].indexes.size() + 1;
-        const std::size_t count = first ? wanted[i].indexes.size() : fits + (fails - fits) / 2;
-        least[i].indexes.assign(wanted[i].indexes.begin(),
-                                wanted[i].indexes.begin() + static_cast<std::ptrdiff_t>(count));
-        Fit found = try_fit(spec, least, inside);
-        work += found.work;
-        (found.fits ? fits : fails) = count;
-        if (found.fits) best = std::move(found);
-      }
-      least[i].indexes.assign(wanted[i].indexes.begin(), wanted[i].indexes.begin() + static_cast<std::ptrdiff_t>(fits));
-    }
-    return best;
   }
 
   const State& state_;
@@ -137,6 +393,10 @@ class Pass {
   CapacityView view_;
   Plan plan_;
   std::set<DemandShape> failed_;
+  std::vector<Open> open_;  // in the total order
+  std::map<std::string, std::uint32_t> open_in_queue_;
+  std::map<std::int32_t, std::vector<scheduler_detail::Unit>> units_;  // by priority that asks
+  std::set<GroupId> changed_;  // active groups with an action
 };
 
 }  // namespace

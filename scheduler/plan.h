@@ -1,7 +1,7 @@
 #pragma once
 // The gang step: what one scheduling pass would do, as a plan that decide takes whole or not at all (StalePlan).
 // Pure and deterministic: same state, same plan, on any machine (SCHEDULING.md). No pass writes an event about a group
-// that it leaves pending.
+// that it leaves as it is.
 
 #include "events/commands.h"
 #include "statemachine/state.h"
@@ -9,7 +9,8 @@
 namespace lockstep {
 
 struct ScheduleOptions {
-  std::uint32_t actions_max{100'000};  // a bound on one plan; the next pass goes on
+  std::uint32_t actions_max{100'000};           // a bound on one plan; the next pass goes on
+  std::uint32_t reservations_max_per_queue{1};  // open at a time; those of preemptors are not counted
 };
 
 // Empty actions: nothing can be placed.

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "events/error.h"
+#include "statemachine/rooms.h"
 
 namespace lockstep {
 
@@ -97,7 +98,54 @@ CapacityView::CapacityView(const State& state, Capacity capacity) : state_(&stat
   collect_columns();
   collect_free(capacity);
   collect_pools(capacity);
-  collect_levels();
+  sum_up();
+}
+
+CapacityView::CapacityView(const State& state) : state_(&state) {}
+
+CapacityView::~CapacityView() = default;
+CapacityView::CapacityView(CapacityView&&) noexcept = default;
+
+// What has been found out about rooms is not copied.
+CapacityView::CapacityView(const CapacityView& other)
+    : state_(other.state_),
+      hosts_(other.hosts_),
+      rows_(other.rows_),
+      columns_(other.columns_),
+      places_(other.places_),
+      column_of_(other.column_of_),
+      free_(other.free_),
+      pools_(other.pools_),
+      total_(other.total_),
+      levels_(other.levels_),
+      columns_by_name_(other.columns_by_name_) {}
+
+CapacityView CapacityView::restricted_to(std::span<const std::uint32_t> rows) const {
+  CapacityView part(*state_);
+  part.columns_ = columns_;
+  part.places_ = places_;
+  part.column_of_ = column_of_;
+  part.columns_by_name_ = columns_by_name_;
+  part.pools_ = pools_;
+  part.hosts_.reserve(rows.size());
+  part.free_.reserve(rows.size() * columns_);
+  for (const std::uint32_t row : rows) {
+    part.hosts_.push_back(hosts_[row]);
+    const auto free = free_.begin() + static_cast<std::ptrdiff_t>(std::size_t{row} * columns_);
+    part.free_.insert(part.free_.end(), free, free + columns_);
+  }
+  part.number_rows();
+  part.sum_up();
+  return part;
+}
+
+const Rooms& CapacityView::rooms(const RoomKey& key) const {
+  std::unique_ptr<Rooms>& rooms = rooms_of_[key];
+  if (rooms)
+    rooms->refresh(*this);
+  else
+    rooms = std::make_unique<Rooms>(*this, key);
+  return *rooms;
 }
 
 void CapacityView::collect_hosts(Capacity capacity) {
@@ -105,6 +153,10 @@ void CapacityView::collect_hosts(Capacity capacity) {
     if (counts_all_hosts(capacity) || host.usable()) hosts_.push_back(&host);
   });
   std::sort(hosts_.begin(), hosts_.end(), path_before);
+  number_rows();
+}
+
+void CapacityView::number_rows() {
   rows_.reserve(hosts_.size());
   for (std::uint32_t row = 0; row < row_count(); ++row) rows_.emplace_back(hosts_[row]->facts.id, row);
   std::sort(rows_.begin(), rows_.end());
@@ -123,18 +175,16 @@ void CapacityView::collect_columns() {
       column_of_.emplace_back(ResourceId{id}, columns_++);
     }
   }
+  for (const auto& [name, place] : places_) columns_by_name_.push_back(place.column);
 }
 
 void CapacityView::collect_free(Capacity capacity) {
   free_.assign(hosts_.size() * columns_, 0);
-  total_.assign(columns_, 0);
   for (std::size_t row = 0; row < hosts_.size(); ++row) {
     const Host& host = *hosts_[row];
     for (const auto& [id, column] : column_of_) {
       const std::int64_t used = counts_use(capacity) ? at_or_zero(host.used, id) : 0;
-      const std::int64_t left = std::max<std::int64_t>(0, at_or_zero(host.capacity, id) - used);
-      free_[row * columns_ + column] = left;
-      total_[column] = saturating_plus(total_[column], left);
+      free_[row * columns_ + column] = at_or_zero(host.capacity, id) - used;
     }
   }
 }
@@ -143,11 +193,18 @@ void CapacityView::collect_pools(Capacity capacity) {
   for (const auto& [name, pool] : state_->pools) {
     places_[name] = CounterPlace{CounterPlace::Kind::Pool, static_cast<std::uint32_t>(pools_.size())};
     const std::int64_t left = counts_use(capacity) ? lockstep::pool_free(*state_, name) : pool.total;
-    pools_.push_back(std::max<std::int64_t>(0, left));
+    pools_.push_back(left);
   }
 }
 
-void CapacityView::collect_levels() {
+// Totals, and sums of the domains.
+void CapacityView::sum_up() {
+  total_.assign(columns_, 0);
+  for (std::uint32_t row = 0; row < row_count(); ++row) {
+    for (std::uint32_t column = 0; column < columns_; ++column) {
+      total_[column] = saturating_plus(total_[column], free(row, column));
+    }
+  }
   levels_.resize(state_->head.levels.size());
   for (std::uint32_t depth = 1; depth <= levels_.size(); ++depth) {
     Level& level = levels_[depth - 1];
@@ -244,49 +301,52 @@ std::int64_t CapacityView::sum(const Domain& domain, std::uint32_t column) const
 
 std::uint32_t CapacityView::row_of(HostId host) const {
   const auto found = std::lower_bound(rows_.begin(), rows_.end(), std::pair{host, std::uint32_t{0}});
-  LOCKSTEP_CHECK(found != rows_.end() && found->first == host, "a placement names a host that the view does not have");
-  return found->second;
+  return found != rows_.end() && found->first == host ? found->second : kNoRow;
 }
 
 // A sum that has reached the largest number says nothing exact, and stays.
 void CapacityView::subtract(std::uint32_t row, std::uint32_t column, std::int64_t amount) {
   auto& left = free_[std::size_t{row} * columns_ + column];
-  LOCKSTEP_CHECK(amount <= left, "a placement takes more than is free");
+  const std::int64_t before = std::max<std::int64_t>(0, left);
   left -= amount;
-  if (total_[column] != kMost) total_[column] -= amount;
+  const std::int64_t less = before - std::max<std::int64_t>(0, left);
+  changes_.push_back(row);
+  if (total_[column] != kMost) total_[column] -= less;
   for (Level& level : levels_) {
     if (level.domain_of[row] == kNoRow) continue;
     auto& sum = level.sums[std::size_t{level.domain_of[row]} * columns_ + column];
-    if (sum != kMost) sum -= amount;
+    if (sum != kMost) sum -= less;
   }
+}
+
+bool CapacityView::shift(const GroupSpec& spec, RoleIndex role, std::span<const Slice> slices, int sign) {
+  bool was_free = true;
+  for (const Slice& slice : slices) {
+    const std::uint32_t row = row_of(slice.host);
+    for (const Counter& request : spec.roles.at(role).tasks.at(slice.term).requests) {
+      if (request.amount <= 0) continue;
+      const CounterPlace where = place(request.name);
+      const std::int64_t total = sign * saturating_times(request.amount, slice.count);
+      if (where.kind == CounterPlace::Kind::Pool) {
+        was_free = was_free && total <= pools_[where.column];
+        pools_[where.column] -= total;
+      } else if (where.kind == CounterPlace::Kind::Host && row != kNoRow) {
+        was_free = was_free && total <= free(row, where.column);
+        subtract(row, where.column, total);
+      } else {
+        was_free = false;
+      }
+    }
+  }
+  return was_free;
 }
 
 void CapacityView::take(const GroupSpec& spec, std::span<const MemberPlacement> members,
                         std::span<const SparePlacement> spares) {
-  std::map<std::pair<RoleIndex, std::uint32_t>, std::vector<std::pair<CounterPlace, std::int64_t>>> known;
-  const auto take_slices = [&](RoleIndex role, const std::vector<Slice>& slices) {
-    for (const Slice& slice : slices) {
-      auto [entry, is_new] = known.try_emplace({role, slice.term});
-      if (is_new) {
-        for (const Counter& request : spec.roles.at(role).tasks.at(slice.term).requests) {
-          if (request.amount > 0) entry->second.emplace_back(place(request.name), request.amount);
-        }
-      }
-      const std::uint32_t row = row_of(slice.host);
-      for (const auto& [where, amount] : entry->second) {
-        const std::int64_t total = saturating_times(amount, slice.count);
-        if (where.kind == CounterPlace::Kind::Pool) {
-          LOCKSTEP_CHECK(total <= pools_[where.column], "a placement takes more than a pool has free");
-          pools_[where.column] -= total;
-        } else {
-          LOCKSTEP_CHECK(where.kind == CounterPlace::Kind::Host, "a placement takes what no host has");
-          subtract(row, where.column, total);
-        }
-      }
-    }
-  };
-  for (const MemberPlacement& member : members) take_slices(member.member.role, member.slices);
-  for (const SparePlacement& spare : spares) take_slices(spare.role, spare.slices);
+  bool fits = true;
+  for (const MemberPlacement& member : members) fits = take(spec, member.member.role, member.slices) && fits;
+  for (const SparePlacement& spare : spares) fits = take(spec, spare.role, spare.slices) && fits;
+  LOCKSTEP_CHECK(fits, "a placement takes more than is free");
 }
 
 }  // namespace lockstep

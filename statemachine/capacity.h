@@ -6,8 +6,10 @@
 // Path order is that of the pieces of `at`, bytewise, then of the host's name. All hosts of a domain follow each other
 // in it, so a domain is a range of rows. Nothing here depends on host ids or on the order in which hosts were added.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,22 +46,46 @@ struct CounterPlace {
   std::uint32_t column{};  // of Host or Pool
 };
 
+class Rooms;  // statemachine/rooms.h
+
+// Items that are alike as far as room for them goes.
+struct RoomKey {
+  std::vector<std::pair<std::uint32_t, std::int64_t>> size;  // column of the view, amount of one item
+  std::vector<KeyValue> select;
+  std::int64_t host_max{};  // at most so many on one host
+  friend auto operator<=>(const RoomKey&, const RoomKey&) = default;
+};
+
 class CapacityView {
  public:
   // `state` must outlive the view and stay as it is.
   CapacityView(const State& state, Capacity capacity);
+  ~CapacityView();
+  CapacityView(const CapacityView& other);
+  CapacityView& operator=(const CapacityView&) = delete;
+  CapacityView(CapacityView&&) noexcept;
+
+  // As if there were no hosts but these rows (ascending) of this view.
+  [[nodiscard]] CapacityView restricted_to(std::span<const std::uint32_t> rows) const;
 
   [[nodiscard]] std::uint32_t row_count() const { return static_cast<std::uint32_t>(hosts_.size()); }
   [[nodiscard]] const Host& host(std::uint32_t row) const { return *hosts_[row]; }
   [[nodiscard]] CounterPlace place(std::string_view counter) const;
   [[nodiscard]] std::int64_t free(std::uint32_t row, std::uint32_t column) const {
-    return free_[std::size_t{row} * columns_ + column];
+    return std::max<std::int64_t>(0, free_[std::size_t{row} * columns_ + column]);
   }
-  [[nodiscard]] std::int64_t pool_free(std::uint32_t pool) const { return pools_[pool]; }
+  [[nodiscard]] std::int64_t pool_free(std::uint32_t pool) const { return std::max<std::int64_t>(0, pools_[pool]); }
 
   [[nodiscard]] Domain cluster() const { return Domain{0, {0, row_count()}}; }
   // Depth of a level by name; `host` is kHostDepth. Nothing for an unknown name.
   [[nodiscard]] std::optional<std::uint32_t> depth_of(std::string_view level) const;
+  [[nodiscard]] std::uint32_t depth_above(std::uint32_t depth) const {
+    return depth == kHostDepth ? level_count() : depth - 1;
+  }
+  [[nodiscard]] std::string_view level_name(std::uint32_t depth) const {
+    return depth == kHostDepth ? std::string_view("host") : state_->head.levels[depth - 1];
+  }
+  [[nodiscard]] std::uint32_t row_of(HostId host) const;  // kNoRow: a host that does not count
   // The domain of a stored path; `host_path`: its last piece is a host's name. Nothing when no host that counts is in
   // it.
   [[nodiscard]] std::optional<Domain> find(std::string_view path, bool host_path) const;
@@ -70,8 +96,34 @@ class CapacityView {
   // Never less than what is free there; exact for the cluster, the domains of the levels, and hosts.
   [[nodiscard]] std::int64_t sum(const Domain& domain, std::uint32_t column) const;
 
+  // Domains of levels by number, in path order; kNoRow: the row is in none of that level. depth: 1 to level_count().
+  [[nodiscard]] std::uint32_t level_count() const { return static_cast<std::uint32_t>(levels_.size()); }
+  [[nodiscard]] std::uint32_t domain_count(std::uint32_t depth) const {
+    return static_cast<std::uint32_t>(levels_[depth - 1].domains.size());
+  }
+  [[nodiscard]] std::uint32_t domain_index(std::uint32_t depth, std::uint32_t row) const {
+    return levels_[depth - 1].domain_of[row];
+  }
+  [[nodiscard]] Domain domain_at(std::uint32_t depth, std::uint32_t index) const {
+    return {depth, levels_[depth - 1].domains[index]};
+  }
+  // Columns in the order of their counters' names.
+  [[nodiscard]] const std::vector<std::uint32_t>& columns_by_name() const { return columns_by_name_; }
+
+  // Room for items of one size, as things are now.
+  [[nodiscard]] const Rooms& rooms(const RoomKey& key) const;
+  // Rows that take() changed, one after the other.
+  [[nodiscard]] std::uint64_t change_count() const { return changes_.size(); }
+  [[nodiscard]] std::uint32_t changed_row(std::uint64_t change) const { return changes_[change]; }
+
   // Uses up what a placement takes. It must fit.
   void take(const GroupSpec& spec, std::span<const MemberPlacement> members, std::span<const SparePlacement> spares);
+  // Takes what `slices` of a member of `role` stand for, or gives it back; on hosts that do not count nothing changes.
+  // True when all of it was free.
+  bool take(const GroupSpec& spec, RoleIndex role, std::span<const Slice> slices) {
+    return shift(spec, role, slices, 1);
+  }
+  void give(const GroupSpec& spec, RoleIndex role, std::span<const Slice> slices) { shift(spec, role, slices, -1); }
 
  private:
   struct Level {
@@ -80,13 +132,15 @@ class CapacityView {
     std::vector<std::int64_t> sums;        // [domain][column]
   };
 
+  explicit CapacityView(const State& state);
   void collect_hosts(Capacity capacity);
+  void number_rows();
+  void sum_up();
   void collect_columns();
   void collect_free(Capacity capacity);
   void collect_pools(Capacity capacity);
-  void collect_levels();
+  bool shift(const GroupSpec& spec, RoleIndex role, std::span<const Slice> slices, int sign);
   void subtract(std::uint32_t row, std::uint32_t column, std::int64_t amount);
-  [[nodiscard]] std::uint32_t row_of(HostId host) const;
 
   const State* state_;
   std::vector<const Host*> hosts_;                      // by row
@@ -94,10 +148,13 @@ class CapacityView {
   std::uint32_t columns_ = 0;
   std::map<std::string, CounterPlace, std::less<>> places_;
   std::vector<std::pair<ResourceId, std::uint32_t>> column_of_;  // counters of hosts
-  std::vector<std::int64_t> free_;                               // [row][column]
-  std::vector<std::int64_t> pools_;                              // by column of the pool
-  std::vector<std::int64_t> total_;                              // by column
-  std::vector<Level> levels_;                                    // widest first: depth less one
+  std::vector<std::int64_t> free_;   // [row][column]; negative where more is held than there is
+  std::vector<std::int64_t> pools_;  // by column of the pool
+  std::vector<std::int64_t> total_;  // by column
+  std::vector<Level> levels_;        // widest first: depth less one
+  std::vector<std::uint32_t> columns_by_name_;
+  std::vector<std::uint32_t> changes_;                          // rows
+  mutable std::map<RoomKey, std::unique_ptr<Rooms>> rooms_of_;  // found out when first asked
 };
 
 // "b1/r1/n1": where `required: host` promises a host.
@@ -114,6 +171,9 @@ class CapacityView {
 
 // fit() on a view already made. `shortage` is computed only on request: it costs more than the answer itself.
 enum class Explain : std::uint8_t { No, Yes };
+// Where fit_in() says that it fits, the best placement (SCHEDULING.md, Topology).
+[[nodiscard]] Fit best_fit(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
+                           std::string_view inside);
 [[nodiscard]] Fit fit_in(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
                          Require require, std::string_view inside, Explain explain);
 

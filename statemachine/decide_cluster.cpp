@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "statemachine/decider.h"
+#include "statemachine/fit.h"
 
 namespace lockstep {
 
@@ -84,7 +85,39 @@ void Decider::change_host(HostId id, const HostInfo& info) {
   if (host->usable()) return;
   std::vector<GroupId> groups;
   for (const auto& [group, slices] : host->groups) groups.push_back(group);
-  for (const GroupId group : groups) release_kept_if_lost(group);
+  for (const GroupId group : groups) {
+    release_kept_if_lost(group);
+    shrink_reservation(group);
+  }
+}
+
+// A reservation goes on with the hosts that are left; it ends when none are, or when even all of its domain would not
+// do.
+void Decider::shrink_reservation(GroupId id) {
+  const Group& each = group(id);
+  if (each.head.phase != GroupPhase::Reserving) return;
+  ReservationExtended shrunk{.projected = each.head.projected};
+  bool left = false;
+  for (RoleIndex role = 0; role < each.roles.size(); ++role) {
+    for (std::uint32_t index = 0; index < each.roles[role].members.size(); ++index) {
+      const std::vector<Slice>& hosts = each.roles[role].members[index].hosts;
+      if (hosts.empty()) continue;
+      if (usable(hosts))
+        left = true;
+      else
+        shrunk.lost.push_back({role, index});
+    }
+  }
+  if (shrunk.lost.empty()) return;
+  const auto could_complete = [&] {
+    return fit(state_, *each.spec, whole_demand(each, each.spec->partial), Capacity::Up, Require::AsSaid,
+               each.head.domain)
+        .fits;
+  };
+  if (left && could_complete())
+    emit(id, std::move(shrunk));
+  else
+    emit(id, ReservationReleased{ReservationEnd::HostsLost, false});
 }
 
 // Nothing runs there any more: its members end in the order group id, role, index, each judged by itself.

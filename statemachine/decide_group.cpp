@@ -162,7 +162,8 @@ Answer Decider::resume(const Group& group) {
   return {};
 }
 
-Answer Decider::evict(const Group& group) {
+// `by`: for whom; 0 = an operator.
+Answer Decider::evict(const Group& group, GroupId by) {
   const GroupId id = group.head.id;
   const GroupPhase phase = group.head.phase;
   if (phase == GroupPhase::Reserving) {
@@ -170,14 +171,14 @@ Answer Decider::evict(const Group& group) {
     return {};
   }
   if (phase == GroupPhase::Backoff && group.head.keep_hosts) {
-    emit(id, GroupPreempted{});
+    emit(id, GroupPreempted{.by = by});
     emit(id, KeptHostsReleased{});
     return {};
   }
   const bool stopping = phase == GroupPhase::Stopping;
   if (!is_active(phase) && !stopping) return wrong_phase(group, "evict");
   if (stopping && group.head.next >= StopNext::Requeue) return wrong_phase(group, "evict");
-  emit(id, GroupPreempted{});
+  emit(id, GroupPreempted{.by = by});
   stop_group(id, StopNext::Requeue, {});
   settle(id);
   return {};

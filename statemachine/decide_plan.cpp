@@ -27,6 +27,7 @@ class PlanCheck {
       return "group #" + std::to_string(action.group.value) + " does not wait for a placement";
     }
     if (action.domain.empty()) return "a placement without a domain";
+    give_back(*group);
     std::vector<std::uint32_t> placed(group->roles.size(), 0);
     std::vector<std::uint32_t> spares(group->roles.size(), 0);
     MemberKey last{kNoRole, kNoMember};
@@ -95,9 +96,86 @@ class PlanCheck {
     return {};
   }
 
-  std::string check(const ReserveAction&) { return "reservations are not taken by this release"; }
-  std::string check(const ReleaseAction&) { return "reservations are not taken by this release"; }
-  std::string check(const EvictAction&) { return "evictions by the scheduler are not taken by this release"; }
+  std::string check(const ReserveAction& action) {
+    const Group* group = find(action.group);
+    const bool opens = group != nullptr && group->head.phase == GroupPhase::Pending;
+    if (!opens && (group == nullptr || group->head.phase != GroupPhase::Reserving)) {
+      return "group #" + std::to_string(action.group.value) + " does not wait for hosts";
+    }
+    if (!action.spares.empty()) return "spares are placed with their group, not reserved";
+    if (opens && (action.domain.empty() || !action.lost.empty())) return "a reservation without a domain";
+    std::set<MemberKey> lost;
+    for (const MemberKey& key : action.lost) {
+      const Member* member = member_of(*group, key);
+      if (member == nullptr || member->phase != MemberPhase::Reserved) return "a member that is not reserved";
+      if (lost.insert(key).second) give_back(*group, key.role, member->hosts);
+    }
+    std::set<MemberKey> fresh;
+    for (const MemberPlacement& each : action.members) {
+      const Member* member = member_of(*group, each.member);
+      const bool waits = member != nullptr && each.member.index < group->roles[each.member.role].head.wanted &&
+                         (member->phase == MemberPhase::Waiting || lost.contains(each.member));
+      if (!waits || !fresh.insert(each.member).second) return "a member that does not wait for hosts";
+      if (auto text = charge(*group, each.member.role, each.slices); !text.empty()) return text;
+    }
+    return {};
+  }
+
+  std::string check(const ReleaseAction& action) {
+    const Group* group = find(action.group);
+    if (group == nullptr || group->head.phase != GroupPhase::Reserving) return "a reservation that is not open";
+    give_back(*group);
+    return {};
+  }
+
+  // What it holds is free only once it is gone, but for hosts that are kept for a restart.
+  std::string check(const EvictAction& action) {
+    const Group* group = find(action.group);
+    const Group* by = state_.groups.find(action.by);
+    if (group == nullptr || by == nullptr) return "an eviction of nobody, or for nobody";
+    if (!group->spec->preemptible || group->spec->priority >= by->spec->priority) {
+      return "group #" + std::to_string(action.group.value) + " is not to be preempted";
+    }
+    const GroupPhase phase = group->head.phase;
+    if (action.members.empty()) {
+      const bool keeps = group->head.keep_hosts && (phase == GroupPhase::Backoff || phase == GroupPhase::Stopping);
+      if (!is_active(phase) && !keeps) return "an eviction of a group that holds nothing";
+      if (phase == GroupPhase::Backoff) give_back(*group);
+      return {};
+    }
+    if (!is_active(phase) || group->head.satisfied) return "an eviction of members of a group that does not go on";
+    std::set<MemberKey> out;
+    std::vector<std::uint32_t> left;
+    for (const Role& role : group->roles) left.push_back(role.counts.required);
+    for (const MemberKey& key : action.members) {
+      const Member* member = member_of(*group, key);
+      const bool runs = member != nullptr && member->required && is_live(member->phase) && out.insert(key).second;
+      if (!runs || left[key.role]-- <= group->spec->roles[key.role].min)
+        return "a member that is not above the minimum";
+    }
+    return {};
+  }
+
+  static const Member* member_of(const Group& group, const MemberKey& key) {
+    const bool known = key.role < group.roles.size() && key.index < group.roles[key.role].members.size();
+    return known ? &group.roles[key.role].members[key.index] : nullptr;
+  }
+
+  void give_back(const Group& group, RoleIndex role, const std::vector<Slice>& slices) {
+    for (const Slice& slice : slices) {
+      for (const auto& [resource, amount] : (*group.requests)[role][slice.term]) {
+        const HostId host = is_pool(state_, state_.resources[resource.value]) ? HostId{} : slice.host;
+        taken_[{host, resource}] -= amount * static_cast<std::int64_t>(slice.count);
+      }
+    }
+  }
+
+  void give_back(const Group& group) {
+    for (RoleIndex role = 0; role < group.roles.size(); ++role) {
+      for (const Member& member : group.roles[role].members) give_back(group, role, member.hosts);
+      for (const Spare& spare : group.roles[role].spares) give_back(group, role, spare.hosts);
+    }
+  }
 
   // One action a group: the second would meet another group than it was made for.
   const Group* find(GroupId id) { return groups_.insert(id).second ? state_.groups.find(id) : nullptr; }
@@ -156,6 +234,12 @@ Answer Decider::on(const ApplyPlan& command) {
       take(*replace);
     else if (const auto* grow = std::get_if<GrowAction>(&action))
       take(*grow);
+    else if (const auto* reserve = std::get_if<ReserveAction>(&action))
+      take(*reserve, command.plan);
+    else if (const auto* release = std::get_if<ReleaseAction>(&action))
+      take(*release);
+    else if (const auto* evict = std::get_if<EvictAction>(&action))
+      take(*evict);
   }
   return {};
 }
@@ -181,6 +265,48 @@ void Decider::take(const GrowAction& action) {
                                    .grown = action.members});
   request_claims(action.group, action.members);
   settle(action.group);
+}
+
+// Opens the reservation of a Pending group, for which others may have been evicted just before, or changes an open one.
+void Decider::take(const ReserveAction& action, const Plan& plan) {
+  const Group& each = group(action.group);
+  if (each.head.phase == GroupPhase::Reserving) {
+    emit(action.group,
+         ReservationExtended{.members = action.members, .lost = action.lost, .projected = action.projected});
+    return;
+  }
+  const Duration holds = each.spec->timeouts.reserve;
+  ReservationOpened opened{.domain = action.domain,
+                           .members = action.members,
+                           .deadline = holds.value > 0 ? now() + holds : Time{},
+                           .projected = action.projected};
+  for (const PlanAction& other : plan.actions) {
+    const auto* eviction = std::get_if<EvictAction>(&other);
+    if (eviction != nullptr && eviction->by == action.group) opened.victims.push_back(eviction->group);
+  }
+  emit(action.group, std::move(opened));
+}
+
+void Decider::take(const ReleaseAction& action) {
+  emit(action.group, ReservationReleased{.why = action.why, .keeps_place = false});
+}
+
+void Decider::take(const EvictAction& action) {
+  const GroupId id = action.group;
+  if (action.members.empty()) {
+    evict(group(id), action.by);
+    return;
+  }
+  emit(id, GroupPreempted{.by = action.by, .members = action.members});
+  for (RoleIndex role = 0; role < group(id).roles.size(); ++role) {
+    MembersStopping out{.role = role, .fate = MemberFate::GivenUp};
+    for (const MemberKey& key : action.members) {
+      if (key.role == role) out.indexes.push_back(key.index);
+    }
+    if (!out.indexes.empty()) emit(id, std::move(out));
+  }
+  drop_resizes(id, ResizeDropReason::Evicted);
+  settle(id);
 }
 
 }  // namespace lockstep

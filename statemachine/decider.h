@@ -64,7 +64,7 @@ class Decider {
   Answer cancel(const Group& group);
   Answer suspend(const Group& group);
   Answer resume(const Group& group);
-  Answer evict(const Group& group);
+  Answer evict(const Group& group, GroupId by = {});
   Answer purge(const Group& group);
   Answer wrong_phase(const Group& group, std::string_view verb) const;
 
@@ -117,6 +117,7 @@ class Decider {
 
   // ---- decide_cluster.cpp
   void change_host(HostId id, const HostInfo& info);
+  void shrink_reservation(GroupId id);
   void host_lost(HostId id);
   void member_lost_host(GroupId id, const MemberKey& member, HostId host);
 
@@ -124,6 +125,9 @@ class Decider {
   void take(const PlaceAction& action);
   void take(const ReplaceAction& action);
   void take(const GrowAction& action);
+  void take(const ReserveAction& action, const Plan& plan);
+  void take(const ReleaseAction& action);
+  void take(const EvictAction& action);
 
   State& state_;
   const Command& command_;

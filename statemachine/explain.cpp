@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "statemachine/capacity.h"
 #include "statemachine/derived.h"
 #include "statemachine/fit.h"
 
@@ -18,6 +19,39 @@ void blame(Reason& reason, const Shortage& shortage) {
   reason.resource = shortage.resource;
   reason.needed = shortage.needed;
   reason.free = shortage.free;
+}
+
+// The reservations of others without which `demand` would fit; none when it would not fit even then.
+std::vector<GroupId> reservations_in_the_way(const State& state, const Group& group,
+                                             const std::vector<RoleDemand>& demand, std::string_view inside) {
+  std::vector<const Group*> others;
+  for (const OrderKey& key : state.indexes.wants_hosts) {
+    const Group* other = state.group(key.group);
+    if (other != nullptr && other != &group && other->head.phase == GroupPhase::Reserving) others.push_back(other);
+  }
+  if (others.empty()) return {};
+  CapacityView view(state, Capacity::Free);
+  const auto hold = [&](const Group& other, bool take) {
+    for (RoleIndex role = 0; role < other.roles.size(); ++role) {
+      for (const Member& member : other.roles[role].members) {
+        if (take)
+          (void)view.take(*other.spec, role, member.hosts);
+        else
+          view.give(*other.spec, role, member.hosts);
+      }
+    }
+  };
+  const auto fits = [&] { return fit_in(view, *group.spec, demand, Require::AsSaid, inside, Explain::No).fits; };
+  for (const Group* other : others) hold(*other, false);
+  if (!fits()) return {};
+  std::vector<GroupId> needed;
+  for (auto other = others.rbegin(); other != others.rend(); ++other) {
+    hold(**other, true);
+    if (fits()) continue;
+    hold(**other, false);
+    needed.insert(needed.begin(), (*other)->head.id);
+  }
+  return needed;
 }
 
 // Why `demand` has no hosts, inside a promised domain or anywhere.
@@ -38,7 +72,10 @@ Reason explain_demand(const State& state, const Group& group, const std::vector<
     return reason;
   }
   blame(reason, now.shortage);
-  if (fits(Capacity::FreeIfUp).fits)
+  reason.blockers = reservations_in_the_way(state, group, demand, inside);
+  if (!reason.blockers.empty())
+    reason.code = ReasonCode::WaitingBehind;
+  else if (fits(Capacity::FreeIfUp).fits)
     reason.code = ReasonCode::WaitingForHosts;
   else if (fits(Capacity::Free, Require::Nothing).fits)
     reason.code = ReasonCode::TopologyUnsatisfiable;

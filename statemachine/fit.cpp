@@ -81,6 +81,10 @@ Fit could_ever_fit(State& state, const GroupSpec& spec, const std::vector<RoleDe
 
 }  // namespace
 
+Fit fit_detail::fit_in_cluster(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand) {
+  return fit_in_one_of({view.cluster()}, view, spec, demand, Require::AsSaid);
+}
+
 const CapacityView& EmptyCluster::of(const State& state) {
   if (!view_) view_ = std::make_shared<const CapacityView>(state, Capacity::All);
   return *view_;

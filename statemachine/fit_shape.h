@@ -199,6 +199,10 @@ class DomainSolver {
 [[nodiscard]] std::vector<Domain> group_domains(const CapacityView& view, const GroupSpec& spec, Require require,
                                                 std::string_view inside);
 
+// All of it, anywhere in the view.
+[[nodiscard]] Fit fit_in_cluster(const CapacityView& view, const GroupSpec& spec,
+                                 const std::vector<RoleDemand>& demand);
+
 // Why `demand`, which does not fit, does not.
 [[nodiscard]] Shortage find_shortage(const CapacityView& view, const GroupSpec& spec,
                                      const std::vector<RoleDemand>& demand, Require require, std::string_view inside);

@@ -1,0 +1,109 @@
+#include "scheduler/reservation.h"
+
+#include <algorithm>
+
+#include "scheduler/partial.h"
+#include "statemachine/capacity.h"
+#include "statemachine/fit_shape.h"
+
+namespace lockstep::scheduler_detail {
+
+namespace {
+
+constexpr std::size_t kSitesMax = 64;  // domains that are compared
+
+// Who will give something back, and when. Without a run limit, or beyond it, nobody knows.
+struct Ending {
+  Time end{};
+  const Group* group{};
+};
+
+// What is leaving already ends now.
+std::vector<Ending> endings(const State& state) {
+  std::vector<Ending> found;
+  const Time now = state.head.time;
+  state.groups.for_each([&](const Group& group) {
+    const bool runs = is_active(group.head.phase) && group.spec->run_limit.value > 0;
+    if (!runs) return;
+    Time started{};
+    for (const Role& role : group.roles) {
+      for (const Member& member : role.members) {
+        if (member.started_at && (!started || member.started_at < started)) started = member.started_at;
+      }
+    }
+    const Time end = (started ? started : now) + group.spec->run_limit;
+    if (end > now) found.push_back({end, &group});
+  });
+  std::sort(found.begin(), found.end(), [](const Ending& a, const Ending& b) {
+    return std::pair(a.end, a.group->head.id) < std::pair(b.end, b.group->head.id);
+  });
+  return found;
+}
+
+// Members that are still there when the group ends give their hosts back then.
+std::vector<Holding> given_at_end(const Group& group) {
+  std::vector<Holding> all = holdings_of(group);
+  const std::vector<Holding> already = leaving(group);
+  std::erase_if(all, [&](const Holding& each) {
+    return std::any_of(already.begin(), already.end(),
+                       [&](const Holding& other) { return other.slices == each.slices; });
+  });
+  return all;
+}
+
+}  // namespace
+
+Time projected_in(const State& state, CapacityView& view, const Group& group, const std::vector<RoleDemand>& demand,
+                  const std::string& domain) {
+  const auto fits = [&] { return best_fit(view, *group.spec, demand, domain).fits; };
+  WhatIf later(view);
+  state.groups.for_each([&](const Group& other) { later.give(leaving(other)); });
+  if (fits()) return state.head.time;
+  const std::vector<Ending> ends = endings(state);
+  const std::size_t now = later.mark();
+  std::size_t fails = 0;
+  std::size_t works = ends.size() + 1;
+  while (works - fails > 1) {
+    const std::size_t middle = fails + (works - fails) / 2;
+    later.rewind(now);
+    for (std::size_t i = 0; i < middle; ++i) later.give(given_at_end(*ends[i].group));
+    (fits() ? works : fails) = middle;
+  }
+  return works > ends.size() ? Time{} : ends[works - 1].end;
+}
+
+std::vector<MemberPlacement> hold_now(const CapacityView& view, const Group& group, std::vector<RoleDemand> demand,
+                                      const std::string& domain) {
+  for (RoleDemand& each : demand) each.spares = 0;
+  return as_many_as_fit(view, *group.spec, demand, domain).members;
+}
+
+Site choose_site(const State& state, CapacityView& view, const Group& group, const std::vector<RoleDemand>& demand) {
+  const CapacityView empty(state, Capacity::Up);
+  const GroupSpec& spec = *group.spec;
+  struct Candidate {
+    std::string domain;
+    std::size_t now{};
+  };
+  std::vector<Candidate> candidates;
+  for (const Domain& domain : fit_detail::group_domains(empty, spec, Require::AsSaid, {})) {
+    if (candidates.size() == kSitesMax) break;
+    const std::string path = empty.path(domain);
+    if (!best_fit(empty, spec, demand, path).fits) continue;
+    candidates.push_back({path, hold_now(view, group, demand, path).size()});
+  }
+  Site best;
+  std::size_t most = 0;
+  for (const Candidate& each : candidates) {
+    const Time projected = projected_in(state, view, group, demand, each.domain);
+    const bool known = projected.value != 0;
+    const bool sooner = known && (!best.projected || projected < best.projected);
+    const bool alike = known ? projected == best.projected : !best.projected;
+    if (!best.domain.empty() && !sooner && !(alike && each.now > most)) continue;
+    best = {each.domain, projected};
+    most = each.now;
+  }
+  return best;
+}
+
+}  // namespace lockstep::scheduler_detail

@@ -1,0 +1,28 @@
+#include "scheduler/what_if.h"
+
+namespace lockstep::scheduler_detail {
+
+std::vector<Holding> holdings_of(const Group& group) {
+  std::vector<Holding> found;
+  for (RoleIndex role = 0; role < group.roles.size(); ++role) {
+    for (const Member& member : group.roles[role].members) {
+      if (!member.hosts.empty()) found.push_back({group.spec.get(), role, &member.hosts});
+    }
+    for (const Spare& spare : group.roles[role].spares) found.push_back({group.spec.get(), role, &spare.hosts});
+  }
+  return found;
+}
+
+std::vector<Holding> leaving(const Group& group) {
+  const bool stops = group.head.phase == GroupPhase::Stopping;
+  std::vector<Holding> found;
+  for (RoleIndex role = 0; role < group.roles.size(); ++role) {
+    for (const Member& member : group.roles[role].members) {
+      const bool stays = stops ? group.head.keep_hosts && member.required : member.required;
+      if (member.phase == MemberPhase::Stopping && !stays) found.push_back({group.spec.get(), role, &member.hosts});
+    }
+  }
+  return found;
+}
+
+}  // namespace lockstep::scheduler_detail

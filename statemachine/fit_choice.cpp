@@ -1,0 +1,387 @@
+// Which hosts, of all that could hold a demand (SCHEDULING.md, Topology): in the fewest domains, level by level with
+// the widest first, down to hosts; among these where least is left over, counter by counter in the order of their
+// names, level by level too; then the first in path order. So `preferred` is met as well as it can be: what fits into
+// one domain of the level stays in it, else in one of the level above, in as few of the level as that allows.
+//
+// Counts decide where they are exact, which is for one class of items: domains and hosts are chosen without looking
+// into them. For others counts say which sets are worth asking, and the solvers answer (holds()). What does not come to
+// an end within its budget is placed as fit_in() would: the choice changes where, never whether.
+
+#include <algorithm>
+#include <numeric>
+
+#include "statemachine/capacity.h"
+#include "statemachine/fit_shape.h"
+#include "statemachine/rooms.h"
+
+namespace lockstep {
+
+namespace fit_detail {
+
+namespace {
+
+using Area = std::vector<Domain>;  // apart from each other, in path order
+
+constexpr std::uint64_t kSetsMax = 256;           // sets of domains of one size that are all looked at
+constexpr std::size_t kFeasibleMax = 16;          // of them, those followed to the end when solvers must be asked
+constexpr std::uint64_t kChoiceWorkMax = 20'000;  // of solvers, in units of solve()
+
+// What a domain must have for a demand to fit into it, summed over the domains of a set: room for the items of each
+// class, and, where classes compete, the counters that they share.
+class Measures {
+ public:
+  Measures(const CapacityView& view, const Shape& shape) : view_(view) {
+    for (const ItemClass& items : shape.classes) {
+      RoomKey key{{}, *items.select, on_one_host_max(shape, items)};
+      for (const Size& size : items.size) key.size.emplace_back(shape.columns[size.column], size.amount);
+      if (items.kind == Kind::Spread || items.kind == Kind::Whole) key.host_max = kAnyNumber;
+      impossible_ = impossible_ || items.impossible;
+      rooms_.push_back(&view.rooms(key));
+      needs_.push_back(items.count);
+    }
+    if (rooms_.size() == 1) return;
+    std::vector<std::int64_t> amounts(shape.columns.size(), 0);
+    for (const ItemClass& items : shape.classes) {
+      for (const Size& size : items.size) {
+        amounts[size.column] = saturating_plus(amounts[size.column], saturating_times(size.amount, items.count));
+      }
+    }
+    columns_ = shape.columns;
+    needs_.insert(needs_.end(), amounts.begin(), amounts.end());
+  }
+
+  [[nodiscard]] bool impossible() const { return impossible_; }
+  [[nodiscard]] std::size_t size() const { return needs_.size(); }
+  [[nodiscard]] std::int64_t need(std::size_t measure) const { return needs_[measure]; }
+  [[nodiscard]] std::int64_t have(std::size_t measure, const Domain& domain) const {
+    if (measure < rooms_.size()) return rooms_[measure]->in(view_, domain);
+    return view_.sum(domain, columns_[measure - rooms_.size()]);
+  }
+
+ private:
+  const CapacityView& view_;
+  std::vector<const Rooms*> rooms_;
+  std::vector<std::uint32_t> columns_;
+  std::vector<std::int64_t> needs_;
+  bool impossible_ = false;
+};
+
+// How good a choice is, and the hosts that it comes to.
+struct Choice {
+  std::vector<std::size_t> domains;  // their number, level by level
+  std::vector<std::int64_t> left;    // what is free in them, level by level, counter by counter
+  Area hosts;
+  friend bool operator<(const Choice& a, const Choice& b) {
+    return a.domains != b.domains ? a.domains < b.domains : a.left < b.left;
+  }
+};
+
+// Sets of `size` out of `count`, or the largest number when they are too many to look at.
+std::uint64_t number_of_sets(std::uint64_t count, std::uint64_t size) {
+  std::uint64_t sets = 1;
+  for (std::uint64_t i = 0; i < std::min(size, count - size); ++i) {
+    sets = sets * (count - i) / (i + 1);
+    if (sets > kSetsMax) return kSetsMax + 1;
+  }
+  return sets;
+}
+
+// The next set of positions in lexicographic order.
+bool next_set(std::vector<std::uint32_t>& set, std::uint32_t count) {
+  const auto size = static_cast<std::uint32_t>(set.size());
+  for (std::uint32_t i = size; i-- > 0;) {
+    if (set[i] == count - size + i) continue;
+    ++set[i];
+    for (std::uint32_t j = i + 1; j < size; ++j) set[j] = set[j - 1] + 1;
+    return true;
+  }
+  return false;
+}
+
+class Chooser {
+ public:
+  Chooser(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand)
+      : view_(view), spec_(spec), demand_(demand), shape_(make_shape(view, spec, demand)), measures_(view, shape_) {
+    const auto bound = [](const RoleShape& role) {
+      return !role.spec->topology.required.empty() || !role.demand->inside.empty();
+    };
+    exact_ = shape_.classes.size() == 1 && std::none_of(shape_.roles.begin(), shape_.roles.end(), bound);
+  }
+
+  // Proven that nothing of `domains` holds all of it.
+  [[nodiscard]] bool hopeless(const Area& domains) const {
+    if (measures_.impossible() || !pools_suffice(view_, shape_)) return true;
+    return std::none_of(domains.begin(), domains.end(), [&](const Domain& domain) { return may_hold({domain}); });
+  }
+
+  // In one of `domains`, which are of one level.
+  [[nodiscard]] Fit place_in_one_of(const Area& domains) {
+    const auto choice = choose(domains, 1);
+    return choice ? fit_on(choice->hosts) : Fit{};
+  }
+
+  [[nodiscard]] std::uint64_t work() const { return work_; }
+
+ private:
+  [[nodiscard]] bool may_hold(const Area& area) const {
+    for (std::size_t measure = 0; measure < measures_.size(); ++measure) {
+      std::int64_t have = 0;
+      for (const Domain& domain : area) have = saturating_plus(have, measures_.have(measure, domain));
+      if (have < measures_.need(measure)) return false;
+    }
+    return true;
+  }
+
+  // The answer of the solvers, on these hosts alone.
+  [[nodiscard]] Fit fit_on(const Area& area) {
+    std::vector<std::uint32_t> rows;
+    for (const Domain& domain : area) {
+      for (std::uint32_t row = domain.rows.first; row < domain.rows.after; ++row) rows.push_back(row);
+    }
+    const CapacityView part = view_.restricted_to(rows);
+    Fit fit = fit_in_cluster(part, spec_, demand_);
+    work_ += fit.work;
+    return fit;
+  }
+  [[nodiscard]] bool holds(const Area& area) { return exact_ || fit_on(area).fits; }
+
+  [[nodiscard]] std::vector<std::int64_t> free_in(const Area& area) const {
+    std::vector<std::int64_t> free;
+    for (const std::uint32_t column : view_.columns_by_name()) {
+      std::int64_t sum = 0;
+      for (const Domain& domain : area) sum = saturating_plus(sum, view_.sum(domain, column));
+      free.push_back(sum);
+    }
+    return free;
+  }
+
+  // The domains of the level below that make up `area`; a host that is in none of that level stands for itself.
+  [[nodiscard]] Area below(const Area& area, std::uint32_t depth) const {
+    Area found;
+    for (const Domain& domain : area) {
+      for (std::uint32_t row = domain.rows.first; row < domain.rows.after;) {
+        const std::uint32_t index = depth == kHostDepth ? kNoRow : view_.domain_index(depth, row);
+        found.push_back(index == kNoRow ? Domain{kHostDepth, {row, row + 1}} : view_.domain_at(depth, index));
+        row = found.back().rows.after;
+      }
+    }
+    return found;
+  }
+
+  // The best hosts within `area`, which holds all of it.
+  [[nodiscard]] Choice descend(const Area& area) {
+    std::uint32_t depth = kHostDepth;  // of the area, hosts without a domain aside
+    for (const Domain& domain : area) depth = std::min(depth, domain.depth);
+    if (depth == kHostDepth) return {{}, {}, area};
+    const Area parts = below(area, depth < view_.level_count() ? depth + 1 : kHostDepth);
+    const std::size_t fewest = fewest_of(parts);
+    for (std::size_t size = fewest; size <= parts.size() && work_ < kChoiceWorkMax; ++size) {
+      if (auto found = choose(parts, size)) return *found;
+    }
+    return {{parts.size()}, free_in(area), parts};  // all of them: where that is not hosts, the solvers go on
+  }
+
+  // No fewer of `parts` can hold it.
+  [[nodiscard]] std::size_t fewest_of(const Area& parts) const {
+    std::size_t fewest = 1;
+    std::vector<std::int64_t> have(parts.size());
+    for (std::size_t measure = 0; measure < measures_.size(); ++measure) {
+      for (std::size_t i = 0; i < parts.size(); ++i) have[i] = measures_.have(measure, parts[i]);
+      std::make_heap(have.begin(), have.end());
+      std::int64_t sum = 0;
+      std::size_t size = 0;
+      auto end = have.end();
+      while (sum < measures_.need(measure) && end != have.begin()) {
+        std::pop_heap(have.begin(), end);
+        sum = saturating_plus(sum, *--end);
+        ++size;
+      }
+      fewest = std::max(fewest, size);
+    }
+    return fewest;
+  }
+
+  // The best set of `size` of `parts` that holds it; nothing when none was found.
+  [[nodiscard]] std::optional<Choice> choose(const Area& parts, std::size_t size) {
+    if (exact_ && size == 1 && parts.front().depth == kHostDepth && parts.back().depth == kHostDepth) {
+      return tightest_host(parts);
+    }
+    const bool all_sets = size == 1 || number_of_sets(parts.size(), size) <= kSetsMax;
+    std::vector<Area> sets = all_sets ? every_set(parts, size) : likely_sets(parts, size);
+    if (exact_) return best_of(sets, sets.size());
+    std::vector<std::pair<std::vector<std::int64_t>, std::size_t>> order;
+    for (std::size_t i = 0; i < sets.size(); ++i) order.emplace_back(free_in(sets[i]), i);
+    std::sort(order.begin(), order.end());
+    std::vector<Area> tightest_first;
+    for (const auto& [free, i] : order) tightest_first.push_back(std::move(sets[i]));
+    return best_of(tightest_first, kFeasibleMax);
+  }
+
+  [[nodiscard]] std::optional<Choice> tightest_host(const Area& hosts) const {
+    const auto tighter = [&](const Domain& a, const Domain& b) {
+      for (const std::uint32_t column : view_.columns_by_name()) {
+        const std::int64_t here = view_.free(a.rows.first, column);
+        const std::int64_t there = view_.free(b.rows.first, column);
+        if (here != there) return here < there;
+      }
+      return false;
+    };
+    const Domain* best = nullptr;
+    for (const Domain& host : hosts) {
+      if (measures_.have(0, host) < measures_.need(0)) continue;
+      if (best == nullptr || tighter(host, *best)) best = &host;
+    }
+    if (best == nullptr) return std::nullopt;
+    return Choice{{1}, free_in({*best}), {*best}};
+  }
+
+  [[nodiscard]] std::optional<Choice> best_of(const std::vector<Area>& sets, std::size_t feasible_max) {
+    std::optional<Choice> best;
+    std::size_t feasible = 0;
+    for (const Area& set : sets) {
+      if (feasible == feasible_max || work_ >= kChoiceWorkMax) break;
+      if (!holds(set)) continue;
+      ++feasible;
+      Choice deeper = descend(set);
+      Choice here{{set.size()}, free_in(set), std::move(deeper.hosts)};
+      here.domains.insert(here.domains.end(), deeper.domains.begin(), deeper.domains.end());
+      here.left.insert(here.left.end(), deeper.left.begin(), deeper.left.end());
+      if (!best || here < *best) best = std::move(here);
+    }
+    return best;
+  }
+
+  [[nodiscard]] std::vector<Area> every_set(const Area& parts, std::size_t size) const {
+    std::vector<Area> sets;
+    std::vector<std::uint32_t> positions(size);
+    std::iota(positions.begin(), positions.end(), 0U);
+    do {
+      Area set;
+      for (const std::uint32_t position : positions) set.push_back(parts[position]);
+      if (may_hold(set)) sets.push_back(std::move(set));
+    } while (next_set(positions, static_cast<std::uint32_t>(parts.size())));
+    return sets;
+  }
+
+  // Too many to look at all: the largest; and, where counts are exact, the largest with the last as small as it may be,
+  // and the smallest that follow each other by size.
+  [[nodiscard]] std::vector<Area> likely_sets(const Area& parts, std::size_t size) const {
+    std::vector<std::uint32_t> order(parts.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::vector<std::int64_t> weight;
+    for (const Domain& part : parts) weight.push_back(weight_of(part));
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return weight[a] > weight[b]; });
+    std::vector<Area> sets;
+    const auto add = [&](std::vector<std::uint32_t> positions) {
+      std::sort(positions.begin(), positions.end());
+      Area set;
+      for (const std::uint32_t position : positions) set.push_back(parts[position]);
+      if (may_hold(set)) sets.push_back(std::move(set));
+    };
+    const auto first = order.begin();
+    const auto largest_but_one = first + static_cast<std::ptrdiff_t>(size) - 1;
+    add({first, largest_but_one + 1});
+    if (!exact_) return sets;
+    std::int64_t missing = measures_.need(0);
+    for (auto each = first; each != largest_but_one; ++each) missing -= weight[*each];
+    auto last = largest_but_one;
+    while (last + 1 != order.end() && weight[*(last + 1)] >= missing) ++last;
+    while (last != largest_but_one && weight[*(last - 1)] == weight[*last]) --last;  // the first of those in path order
+    std::vector<std::uint32_t> tight(first, largest_but_one);
+    tight.push_back(*last);
+    add(std::move(tight));
+    std::int64_t sum = 0;
+    for (auto each = order.end() - static_cast<std::ptrdiff_t>(size); each != order.end(); ++each) sum += weight[*each];
+    auto window = order.end() - static_cast<std::ptrdiff_t>(size);
+    while (sum < measures_.need(0) && window != first) {
+      --window;
+      sum += weight[*window] - weight[*(window + static_cast<std::ptrdiff_t>(size))];
+    }
+    add({window, window + static_cast<std::ptrdiff_t>(size)});
+    return sets;
+  }
+
+  // How much of the demand a domain could take: exact for one class, else of each measure in parts of a million.
+  [[nodiscard]] std::int64_t weight_of(const Domain& part) const {
+    if (exact_) return measures_.have(0, part);
+    std::int64_t weight = 0;
+    for (std::size_t measure = 0; measure < measures_.size(); ++measure) {
+      const std::int64_t need = std::max<std::int64_t>(1, measures_.need(measure));
+      const std::int64_t have = std::min(need, measures_.have(measure, part));
+      weight += need > std::int64_t{1} << 40U ? have / (need / 1'000'000) : have * 1'000'000 / need;
+    }
+    return weight;
+  }
+
+  const CapacityView& view_;
+  const GroupSpec& spec_;
+  const std::vector<RoleDemand>& demand_;
+  Shape shape_;
+  Measures measures_;
+  bool exact_ = false;
+  std::uint64_t work_ = 0;
+};
+
+}  // namespace
+
+}  // namespace fit_detail
+
+namespace {
+
+Fit choose_hosts(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
+                 std::string_view inside) {
+  const auto domains = fit_detail::group_domains(view, spec, Require::AsSaid, inside);
+  fit_detail::Chooser chooser(view, spec, demand);
+  if (chooser.hopeless(domains)) return {};
+  Fit fit = chooser.place_in_one_of(domains);
+  if (!fit.fits) return fit_in(view, spec, demand, Require::AsSaid, inside, Explain::No);
+  fit.work = chooser.work();
+  if (!inside.empty()) {
+    fit.domain = inside;
+    return fit;
+  }
+  if (fit.members.empty() && fit.spares.empty()) {
+    fit.domain = view.path(domains.front());
+    return fit;
+  }
+  const auto& placed = fit.members.empty() ? fit.spares.front().slices : fit.members.front().slices;
+  const std::uint32_t row = view.row_of(placed.front().host);
+  const auto chosen = std::find_if(domains.begin(), domains.end(), [&](const Domain& domain) {
+    return domain.rows.contains({row, row + 1});
+  });
+  fit.domain = view.path(*chosen);
+  return fit;
+}
+
+}  // namespace
+
+Fit best_fit(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
+             std::string_view inside) {
+  const bool prefers = inside.empty() && std::any_of(spec.roles.begin(), spec.roles.end(), [](const RoleSpec& role) {
+                         return !role.topology.preferred.empty();
+                       });
+  if (!prefers) return choose_hosts(view, spec, demand, inside);
+  // Role after role, as if the preferred level were required, then the level above it, as long as that fits.
+  GroupSpec wanted = spec;
+  Fit best = choose_hosts(view, wanted, demand, inside);
+  if (!best.fits) return best;
+  for (RoleSpec& role : wanted.roles) {
+    const auto preferred = view.depth_of(role.topology.preferred);
+    if (role.topology.preferred.empty() || !preferred) continue;
+    const std::string required = role.topology.required;
+    const std::uint32_t widest = required.empty() ? 0 : view.depth_of(required).value_or(0);
+    Fit found;
+    for (std::uint32_t depth = *preferred; depth > widest && !found.fits; depth = view.depth_above(depth)) {
+      role.topology.required = view.level_name(depth);
+      found = choose_hosts(view, wanted, demand, inside);
+    }
+    if (found.fits)
+      best = std::move(found);
+    else
+      role.topology.required = required;
+  }
+  return best;
+}
+
+}  // namespace lockstep
