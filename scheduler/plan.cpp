@@ -23,22 +23,6 @@ using scheduler_detail::Holding;
 using scheduler_detail::holdings_of;
 using scheduler_detail::WhatIf;
 
-// What a verdict depends on besides what is free, which only shrinks during a pass: groups of the same spec that ask
-// for as many members fail alike.
-struct DemandShape {
-  SpecHash spec{};
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> counts{};  // members and spares, by role
-  friend auto operator<=>(const DemandShape&, const DemandShape&) = default;
-};
-
-DemandShape shape_of(const Group& group, const std::vector<RoleDemand>& demand) {
-  DemandShape shape{group.head.spec, {}};
-  for (const RoleDemand& each : demand) {
-    shape.counts.emplace_back(static_cast<std::uint32_t>(each.indexes.size()), each.spares);
-  }
-  return shape;
-}
-
 // A reservation while the pass goes on: what it holds by then.
 struct Open {
   const Group* group{};
@@ -53,9 +37,10 @@ struct Open {
 
 class Pass {
  public:
-  Pass(const State& state, const ScheduleOptions& options)
-      : state_(state), options_(options), view_(state, Capacity::Free), plan_{state.head.seq, {}} {
-    for (const OrderKey& key : state_.indexes.wants_hosts) {
+  // `view` is what is free; what the pass does with it stays in it.
+  Pass(const State& state, const ScheduleOptions& options, CapacityView& view)
+      : state_(state), options_(options), view_(view), plan_{state.head.seq, {}} {
+    for (const OrderKey& key : state_.indexes.goes_on) {
       const Group* group = state_.group(key.group);
       if (group == nullptr || group->head.phase != GroupPhase::Reserving) continue;
       Open open{group, !group->head.victims.empty(), {}};
@@ -71,53 +56,71 @@ class Pass {
   }
 
   Plan run() {
-    for (const OrderKey& key : state_.indexes.wants_hosts) {
-      if (plan_.actions.size() >= options_.actions_max) break;
-      const Group* group = state_.group(key.group);
-      if (group == nullptr) continue;
-      if (group->head.phase == GroupPhase::Pending) place(*group);
-      if (group->head.phase == GroupPhase::Reserving) complete(*group);
-      if (is_active(group->head.phase) && !group->head.satisfied && !replace(*group)) grow(*group);
+    const auto& going_on = state_.indexes.goes_on;
+    auto next = going_on.begin();
+    for (const auto& [shape, groups] : state_.indexes.pending) waiting_.emplace(*groups.begin(), &groups);
+    while (plan_.actions.size() < options_.actions_max && (next != going_on.end() || !waiting_.empty())) {
+      if (waiting_.empty() || (next != going_on.end() && *next < waiting_.begin()->first)) {
+        go_on(*state_.group((next++)->group));
+        continue;
+      }
+      const auto [key, alike] = *waiting_.begin();
+      waiting_.erase(waiting_.begin());
+      if (place(*state_.group(key.group)))
+        wait_on(*alike, key);
+      else
+        failed_.push_back(alike);
     }
     return std::move(plan_);
   }
 
  private:
+  using Alike = std::set<OrderKey>;  // Pending groups of one shape
+
+  // The next of a shape whose last group was `key`.
+  void wait_on(const Alike& alike, const OrderKey& key) {
+    if (const auto next = alike.upper_bound(key); next != alike.end()) waiting_.emplace(*next, &alike);
+  }
+
+  // More is free than when groups of some shapes failed: those behind `key` are asked again.
+  void ask_again(const OrderKey& key) {
+    for (const Alike* alike : failed_) wait_on(*alike, key);
+    failed_.clear();
+  }
+
+  void go_on(const Group& group) {
+    if (group.head.phase == GroupPhase::Reserving) {
+      complete(group);
+    } else if (!replace(group)) {
+      grow(group);
+    }
+  }
+
   // ---- what is asked
   Fit try_fit(const Group& group, const std::vector<RoleDemand>& demand, std::string_view inside) const {
     return best_fit(view_, *group.spec, demand, inside);
   }
 
-  // All of `demand`, or nothing, on what is free.
-  Fit all_of(const Group& group, const std::vector<RoleDemand>& demand) {
-    const DemandShape shape = shape_of(group, demand);
-    if (failed_.contains(shape)) return {};
-    Fit found = try_fit(group, demand, {});
-    if (!found.fits) failed_.insert(shape);
-    return found;
-  }
-
   // ---- a group that waits for all its hosts
   // All or nothing (where nobody is left to run, nothing is all of it); with `partial` the mins of all roles or
-  // nothing, then as many more as fit.
-  void place(const Group& group) {
+  // nothing, then as many more as fit. False: nothing came of it, nor would for others of its shape.
+  bool place(const Group& group) {
     const std::vector<RoleDemand> wanted = whole_demand(group);
-    if (Fit found = all_of(group, wanted); found.fits) return add_placement(group, found);
+    if (const Fit found = try_fit(group, wanted, {}); found.fits) return add_placement(group, found);
     const std::vector<RoleDemand> least = group.spec->partial ? whole_demand(group, true) : wanted;
     if (group.spec->partial) {
-      if (Fit found = all_of(group, least); found.fits) {
+      if (Fit found = try_fit(group, least, {}); found.fits) {
         return add_placement(group, as_many_as_fit(view_, *group.spec, least, wanted, {}, std::move(found)));
       }
     }
-    if (take_from_weaker(group, least, {}, [&](const Fit& found) { add_placement(group, found); })) return;
-    if (borrow(group, least)) return;
-    if (preempt(group, least)) return;
-    reserve(group, least);
+    return take_from_weaker(group, least, {}, [&](const Fit& found) { add_placement(group, found); }) ||
+           borrow(group, least) || preempt(group, least) || reserve(group, least);
   }
 
-  void add_placement(const Group& group, const Fit& found) {
+  bool add_placement(const Group& group, const Fit& found) {
     view_.take(*group.spec, found.members, found.spares);
     plan_.actions.emplace_back(PlaceAction{group.head.id, found.domain, found.members, found.spares});
+    return true;
   }
 
   // ---- reservations that are open
@@ -130,7 +133,7 @@ class Pass {
       own.give(open->holdings());
       if (Fit found = try_fit(group, wanted, group.head.domain); found.fits) {
         own.keep();
-        failed_.clear();  // it may need less than it held
+        ask_again(key_of(group));  // it may need less than it held
         close(group);
         if (group.spec->partial) {
           found = as_many_as_fit(view_, *group.spec, wanted, whole_demand(group), group.head.domain, std::move(found));
@@ -166,6 +169,8 @@ class Pass {
     return scheduler_detail::projected_in(state_, view_, *open.group,
                                           whole_demand(*open.group, open.group->spec->partial), domain);
   }
+
+  static OrderKey key_of(const Group& group) { return group.indexed.order; }
 
   Open* open_of(const Group& group) {
     const auto found = std::find_if(open_.begin(), open_.end(), [&](const Open& each) { return each.group == &group; });
@@ -222,7 +227,7 @@ class Pass {
     given.rewind(0);
     for (const Group* each : weaker) given.give(open_of(*each)->holdings());
     given.keep();
-    failed_.clear();  // more is free than before
+    ask_again(key_of(group));
     for (const Group* each : weaker) {
       close(*each);
       plan_.actions.emplace_back(ReleaseAction{each->head.id, ReservationEnd::Taken});
@@ -327,24 +332,21 @@ class Pass {
   }
 
   // ---- new reservations
-  void reserve(const Group& group, const std::vector<RoleDemand>& demand) {
-    if (group.spec->mode != PlacementMode::Reserve) return;
-    if (open_in_queue_[group.head.identity.queue] >= options_.reservations_max_per_queue) return;
+  bool reserve(const Group& group, const std::vector<RoleDemand>& demand) {
+    if (group.spec->mode != PlacementMode::Reserve) return false;
+    if (open_in_queue_[group.head.identity.queue] >= options_.reservations_max_per_queue) return false;
     const scheduler_detail::Site site = scheduler_detail::choose_site(state_, view_, group, demand);
-    if (site.domain.empty()) return;
+    if (site.domain.empty()) return false;
     ++open_in_queue_[group.head.identity.queue];
     open_reservation({&group, false, {}}, scheduler_detail::hold_now(view_, group, demand, site.domain), site.domain);
+    return true;
   }
 
   void open_reservation(Open open, std::vector<MemberPlacement> members, const std::string& domain) {
     ReserveAction& action = reserve_action(*open.group);
     action.domain = domain;
-    const auto place_in_order = std::find_if(open_.begin(), open_.end(), [&](const Open& other) {
-      const auto key = [](const Group& group) {
-        return std::pair(-std::int64_t{group.spec->priority}, group.head.order);
-      };
-      return key(*open.group) < key(*other.group);
-    });
+    const auto place_in_order = std::find_if(
+        open_.begin(), open_.end(), [&](const Open& other) { return key_of(*open.group) < key_of(*other.group); });
     Open& here = *open_.insert(place_in_order, std::move(open));
     if (members.empty())
       action.projected = projected(here, domain);
@@ -390,17 +392,34 @@ class Pass {
 
   const State& state_;
   const ScheduleOptions& options_;
-  CapacityView view_;
+  CapacityView& view_;
   Plan plan_;
-  std::set<DemandShape> failed_;
+  std::map<OrderKey, const Alike*> waiting_;  // the next of each shape that may still fit
+  std::vector<const Alike*> failed_;
   std::vector<Open> open_;  // in the total order
   std::map<std::string, std::uint32_t> open_in_queue_;
   std::map<std::int32_t, std::vector<scheduler_detail::Unit>> units_;  // by priority that asks
-  std::set<GroupId> changed_;  // active groups with an action
+  std::set<GroupId> changed_;                                          // active groups with an action
 };
 
 }  // namespace
 
-Plan plan(const State& state, const ScheduleOptions& options) { return Pass(state, options).run(); }
+Plan plan(const State& state, const ScheduleOptions& options) {
+  CapacityView view(state, Capacity::Free);
+  return Pass(state, options, view).run();
+}
+
+Scheduler::Scheduler(const ScheduleOptions& options) : options_(options) {}
+Scheduler::~Scheduler() = default;
+
+Plan Scheduler::plan(const State& state) {
+  if (view_ == nullptr || state_ != &state) {
+    view_ = std::make_unique<CapacityView>(CapacityView::following(state));
+    state_ = &state;
+  } else {
+    view_->follow();
+  }
+  return Pass(state, options_, *view_).run();
+}
 
 }  // namespace lockstep

@@ -3,6 +3,8 @@
 // Pure and deterministic: same state, same plan, on any machine (SCHEDULING.md). No pass writes an event about a group
 // that it leaves as it is.
 
+#include <memory>
+
 #include "events/commands.h"
 #include "statemachine/state.h"
 
@@ -15,5 +17,19 @@ struct ScheduleOptions {
 
 // Empty actions: nothing can be placed.
 [[nodiscard]] Plan plan(const State& state, const ScheduleOptions& options = {});
+
+// The same answers, sooner: keeps what it has found out about a cluster from one pass to the next, and reads again what
+// changed. One for each state; not for several threads.
+class Scheduler {
+ public:
+  explicit Scheduler(const ScheduleOptions& options = {});
+  ~Scheduler();
+  [[nodiscard]] Plan plan(const State& state);
+
+ private:
+  ScheduleOptions options_;
+  const State* state_ = nullptr;
+  std::unique_ptr<CapacityView> view_;
+};
 
 }  // namespace lockstep

@@ -55,9 +55,9 @@ std::vector<Holding> given_at_end(const Group& group) {
 
 Time projected_in(const State& state, CapacityView& view, const Group& group, const std::vector<RoleDemand>& demand,
                   const std::string& domain) {
-  const auto fits = [&] { return best_fit(view, *group.spec, demand, domain).fits; };
+  const auto fits = [&] { return fits_in(view, *group.spec, demand, domain); };
   WhatIf later(view);
-  state.groups.for_each([&](const Group& other) { later.give(leaving(other)); });
+  for (const GroupId other : state.indexes.owing) later.give(leaving(*state.group(other)));
   if (fits()) return state.head.time;
   const std::vector<Ending> ends = endings(state);
   const std::size_t now = later.mark();
@@ -89,7 +89,7 @@ Site choose_site(const State& state, CapacityView& view, const Group& group, con
   for (const Domain& domain : fit_detail::group_domains(empty, spec, Require::AsSaid, {})) {
     if (candidates.size() == kSitesMax) break;
     const std::string path = empty.path(domain);
-    if (!best_fit(empty, spec, demand, path).fits) continue;
+    if (!fits_in(empty, spec, demand, path)) continue;
     candidates.push_back({path, hold_now(view, group, demand, path).size()});
   }
   Site best;

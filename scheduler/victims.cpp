@@ -130,7 +130,7 @@ class Search {
   }
 
  private:
-  [[nodiscard]] bool fits() const { return best_fit(view_, *group_.spec, demand_, {}).fits; }
+  [[nodiscard]] bool fits() const { return fits_in(view_, *group_.spec, demand_, {}); }
 
   [[nodiscard]] Cost cost_of(const std::vector<std::size_t>& set) const {
     Cost cost;
@@ -278,14 +278,14 @@ class Search {
 std::vector<Unit> units_below(const State& state, std::int32_t priority) {
   std::vector<Unit> units;
   const Time now = state.head.time;
-  state.groups.for_each([&](const Group& group) {
-    if (!group.spec->preemptible || group.spec->priority >= priority) return;
-    const GroupPhase phase = group.head.phase;
-    const bool keeps = group.head.keep_hosts && (phase == GroupPhase::Stopping || phase == GroupPhase::Backoff);
-    if (!is_active(phase) && !keeps) return;
-    for (Unit& unit : surplus_of(group, now)) units.push_back(std::move(unit));
-    units.push_back(whole(group, now));
-  });
+  for (const auto& [below, groups] : state.indexes.preemptible) {
+    if (below >= priority) break;
+    for (const GroupId id : groups) {
+      const Group& group = *state.group(id);
+      for (Unit& unit : surplus_of(group, now)) units.push_back(std::move(unit));
+      units.push_back(whole(group, now));
+    }
+  }
   sort_units(units);
   return units;
 }
@@ -295,8 +295,8 @@ Victims find_victims(const State& state, CapacityView& view, const Group& group,
   Victims found;
   if (units.empty()) return found;
   WhatIf anyway(view);
-  state.groups.for_each([&](const Group& other) { anyway.give(leaving(other)); });
-  if (best_fit(view, *group.spec, demand, {}).fits) return found;  // it has only to wait
+  for (const GroupId other : state.indexes.owing) anyway.give(leaving(*state.group(other)));
+  if (fits_in(view, *group.spec, demand, {})) return found;  // it has only to wait
   const std::vector<std::size_t> chosen = Search(view, group, demand, units).find();
   if (chosen.empty()) return found;
   WhatIf gone(view);

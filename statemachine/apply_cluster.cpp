@@ -20,6 +20,12 @@ Host& host_of(const Context& context, HostId id) {
   return *host;
 }
 
+// What is kept about all hosts together is of no use any more.
+void cluster_changed(State& state) {
+  state.indexes.empty_cluster.forget();
+  state.indexes.host_journal.restart();
+}
+
 // Forgets the client that asked longest ago.
 void forget_a_client(State& state) {
   const auto oldest = std::min_element(state.clients.begin(), state.clients.end(), [](const auto& a, const auto& b) {
@@ -38,7 +44,7 @@ void on(const Context& context, const HostAdded& event) {
   State& state = context.state;
   LOCKSTEP_CHECK(event.host.value == state.head.host_last.value + 1, "host ids are given out in order");
   EditHead(state)->host_last = event.host;
-  state.indexes.empty_cluster.forget();
+  cluster_changed(state);
   Host& host = state.hosts.insert(event.host);
   host.facts = {event.host, event.info};
   derived::measure(state, host);
@@ -47,9 +53,15 @@ void on(const Context& context, const HostAdded& event) {
 }
 
 void on(const Context& context, const HostChanged& event) {
-  context.state.indexes.empty_cluster.forget();
   Host& host = host_of(context, event.host);
   edit::Plain<HostFacts> facts(context.state, EntityKind::Host, host.facts);
+  HostInfo same_but_for_use = event.info;
+  same_but_for_use.down = facts->info.down;
+  same_but_for_use.drained = facts->info.drained;
+  if (same_but_for_use == facts->info)
+    context.state.indexes.host_journal.touch(event.host);
+  else
+    cluster_changed(context.state);
   facts->info = event.info;
   derived::measure(context.state, host);
 }
@@ -60,13 +72,13 @@ void on(const Context& context, const HostRemoved& event) {
   LOCKSTEP_CHECK(host.groups.empty(), "a host that is in use cannot be removed");
   digest_detail::subtract(state.digest, hash_entity(EntityKind::Host, host.facts));
   state.indexes.hosts_by_name.erase(host.facts.info.name);
-  state.indexes.empty_cluster.forget();
+  cluster_changed(state);
   state.hosts.erase(event.host);
 }
 
 void on(const Context& context, const PoolSet& event) {
   State& state = context.state;
-  state.indexes.empty_cluster.forget();
+  cluster_changed(state);
   (void)derived::intern(state, event.name);
   const auto [pool, fresh] = state.pools.try_emplace(event.name);
   if (!fresh) digest_detail::subtract(state.digest, hash_entity(EntityKind::Pool, pool->second, event.name));
@@ -75,7 +87,7 @@ void on(const Context& context, const PoolSet& event) {
 }
 
 void on(const Context& context, const LevelsSet& event) {
-  context.state.indexes.empty_cluster.forget();
+  cluster_changed(context.state);
   EditHead(context.state)->levels = event.levels;
 }
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "events/error.h"
-#include "statemachine/rooms.h"
+#include "statemachine/fit_cache.h"
 
 namespace lockstep {
 
@@ -93,7 +93,7 @@ bool in_promised_domain(const GroupSpec& spec, std::string_view domain, const Ho
   return compare(host, split(domain)) == 0;
 }
 
-CapacityView::CapacityView(const State& state, Capacity capacity) : state_(&state) {
+CapacityView::CapacityView(const State& state, Capacity capacity) : CapacityView(state) {
   collect_hosts(capacity);
   collect_columns();
   collect_free(capacity);
@@ -101,12 +101,13 @@ CapacityView::CapacityView(const State& state, Capacity capacity) : state_(&stat
   sum_up();
 }
 
-CapacityView::CapacityView(const State& state) : state_(&state) {}
+CapacityView::CapacityView(const State& state) : state_(&state), cache_(std::make_unique<FitCache>()) {}
 
 CapacityView::~CapacityView() = default;
 CapacityView::CapacityView(CapacityView&&) noexcept = default;
+CapacityView& CapacityView::operator=(CapacityView&&) noexcept = default;
 
-// What has been found out about rooms is not copied.
+// What has been found out is not copied.
 CapacityView::CapacityView(const CapacityView& other)
     : state_(other.state_),
       hosts_(other.hosts_),
@@ -118,7 +119,36 @@ CapacityView::CapacityView(const CapacityView& other)
       pools_(other.pools_),
       total_(other.total_),
       levels_(other.levels_),
-      columns_by_name_(other.columns_by_name_) {}
+      columns_by_name_(other.columns_by_name_),
+      open_(other.open_),
+      changes_begin_(other.change_count()),
+      cache_(std::make_unique<FitCache>()) {}
+
+CapacityView CapacityView::following(const State& state) {
+  CapacityView view(state, Capacity::FreeIfUp);
+  for (std::uint32_t row = 0; row < view.row_count(); ++row) view.open_[row] = view.host(row).usable();
+  view.sum_up();
+  view.position_ = state.indexes.host_journal.position();
+  return view;
+}
+
+void CapacityView::follow() {
+  const HostJournal& journal = state_->indexes.host_journal;
+  const auto touched = journal.since(position_);
+  if (!touched) {
+    *this = following(*state_);
+    return;
+  }
+  for (std::uint64_t change = followed_, end = change_count(); change < end; ++change) read_again(changed_row(change));
+  for (const HostId host : *touched) read_again(row_of(host));
+  collect_pools(Capacity::Free);
+  position_ = journal.position();
+  if (changes_.size() > std::size_t{4} * row_count() + 4096) {
+    changes_begin_ += changes_.size();
+    changes_.clear();
+  }
+  followed_ = change_count();
+}
 
 CapacityView CapacityView::restricted_to(std::span<const std::uint32_t> rows) const {
   CapacityView part(*state_);
@@ -131,6 +161,7 @@ CapacityView CapacityView::restricted_to(std::span<const std::uint32_t> rows) co
   part.free_.reserve(rows.size() * columns_);
   for (const std::uint32_t row : rows) {
     part.hosts_.push_back(hosts_[row]);
+    part.open_.push_back(open_[row]);
     const auto free = free_.begin() + static_cast<std::ptrdiff_t>(std::size_t{row} * columns_);
     part.free_.insert(part.free_.end(), free, free + columns_);
   }
@@ -139,20 +170,12 @@ CapacityView CapacityView::restricted_to(std::span<const std::uint32_t> rows) co
   return part;
 }
 
-const Rooms& CapacityView::rooms(const RoomKey& key) const {
-  std::unique_ptr<Rooms>& rooms = rooms_of_[key];
-  if (rooms)
-    rooms->refresh(*this);
-  else
-    rooms = std::make_unique<Rooms>(*this, key);
-  return *rooms;
-}
-
 void CapacityView::collect_hosts(Capacity capacity) {
   state_->hosts.for_each([&](const Host& host) {
     if (counts_all_hosts(capacity) || host.usable()) hosts_.push_back(&host);
   });
   std::sort(hosts_.begin(), hosts_.end(), path_before);
+  open_.assign(hosts_.size(), true);
   number_rows();
 }
 
@@ -190,6 +213,7 @@ void CapacityView::collect_free(Capacity capacity) {
 }
 
 void CapacityView::collect_pools(Capacity capacity) {
+  pools_.clear();
   for (const auto& [name, pool] : state_->pools) {
     places_[name] = CounterPlace{CounterPlace::Kind::Pool, static_cast<std::uint32_t>(pools_.size())};
     const std::int64_t left = counts_use(capacity) ? lockstep::pool_free(*state_, name) : pool.total;
@@ -205,7 +229,7 @@ void CapacityView::sum_up() {
       total_[column] = saturating_plus(total_[column], free(row, column));
     }
   }
-  levels_.resize(state_->head.levels.size());
+  levels_.assign(state_->head.levels.size(), Level{});
   for (std::uint32_t depth = 1; depth <= levels_.size(); ++depth) {
     Level& level = levels_[depth - 1];
     level.domain_of.assign(hosts_.size(), kNoRow);
@@ -217,6 +241,7 @@ void CapacityView::sum_up() {
       if (!same) {
         level.domains.push_back({row, row});
         level.sums.resize(level.domains.size() * columns_, 0);
+        level.changed.resize(level.domains.size(), 0);
       }
       const std::size_t domain = level.domains.size() - 1;
       level.domains[domain].after = row + 1;
@@ -305,18 +330,44 @@ std::uint32_t CapacityView::row_of(HostId host) const {
 }
 
 // A sum that has reached the largest number says nothing exact, and stays.
-void CapacityView::subtract(std::uint32_t row, std::uint32_t column, std::int64_t amount) {
-  auto& left = free_[std::size_t{row} * columns_ + column];
-  const std::int64_t before = std::max<std::int64_t>(0, left);
-  left -= amount;
-  const std::int64_t less = before - std::max<std::int64_t>(0, left);
-  changes_.push_back(row);
+void CapacityView::sums_changed(std::uint32_t row, std::uint32_t column, std::int64_t less) {
   if (total_[column] != kMost) total_[column] -= less;
   for (Level& level : levels_) {
     if (level.domain_of[row] == kNoRow) continue;
     auto& sum = level.sums[std::size_t{level.domain_of[row]} * columns_ + column];
     if (sum != kMost) sum -= less;
   }
+}
+
+void CapacityView::note_change(std::uint32_t row) {
+  changes_.push_back(row);
+  for (Level& level : levels_) {
+    if (level.domain_of[row] != kNoRow) level.changed[level.domain_of[row]] = change_count();
+  }
+}
+
+void CapacityView::subtract(std::uint32_t row, std::uint32_t column, std::int64_t amount) {
+  const std::int64_t before = free(row, column);
+  free_[std::size_t{row} * columns_ + column] -= amount;
+  sums_changed(row, column, before - free(row, column));
+  note_change(row);
+}
+
+void CapacityView::read_again(std::uint32_t row) {
+  const Host& host = *hosts_[row];
+  bool differs = open_[row] != host.usable();
+  for (const auto& [id, column] : column_of_) {
+    const std::int64_t now = at_or_zero(host.capacity, id) - at_or_zero(host.used, id);
+    differs = differs || now != free_[std::size_t{row} * columns_ + column];
+  }
+  if (!differs) return;
+  for (const auto& [id, column] : column_of_) sums_changed(row, column, free(row, column));
+  open_[row] = host.usable();
+  for (const auto& [id, column] : column_of_) {
+    free_[std::size_t{row} * columns_ + column] = at_or_zero(host.capacity, id) - at_or_zero(host.used, id);
+    sums_changed(row, column, -free(row, column));
+  }
+  note_change(row);
 }
 
 bool CapacityView::shift(const GroupSpec& spec, RoleIndex role, std::span<const Slice> slices, int sign) {

@@ -46,7 +46,7 @@ struct CounterPlace {
   std::uint32_t column{};  // of Host or Pool
 };
 
-class Rooms;  // statemachine/rooms.h
+class FitCache;  // statemachine/fit_cache.h
 
 // Items that are alike as far as room for them goes.
 struct RoomKey {
@@ -64,6 +64,13 @@ class CapacityView {
   CapacityView(const CapacityView& other);
   CapacityView& operator=(const CapacityView&) = delete;
   CapacityView(CapacityView&&) noexcept;
+  CapacityView& operator=(CapacityView&&) noexcept;
+
+  // What is free on every host, those that are down or drained as hosts with nothing: for one that follows its state.
+  [[nodiscard]] static CapacityView following(const State& state);
+  // As if made anew, whatever was taken and given since, and whatever happened in the state, which must be the same
+  // one.
+  void follow();
 
   // As if there were no hosts but these rows (ascending) of this view.
   [[nodiscard]] CapacityView restricted_to(std::span<const std::uint32_t> rows) const;
@@ -71,8 +78,10 @@ class CapacityView {
   [[nodiscard]] std::uint32_t row_count() const { return static_cast<std::uint32_t>(hosts_.size()); }
   [[nodiscard]] const Host& host(std::uint32_t row) const { return *hosts_[row]; }
   [[nodiscard]] CounterPlace place(std::string_view counter) const;
+  // Can anything be placed there at all?
+  [[nodiscard]] bool open(std::uint32_t row) const { return open_[row]; }
   [[nodiscard]] std::int64_t free(std::uint32_t row, std::uint32_t column) const {
-    return std::max<std::int64_t>(0, free_[std::size_t{row} * columns_ + column]);
+    return open_[row] ? std::max<std::int64_t>(0, free_[std::size_t{row} * columns_ + column]) : 0;
   }
   [[nodiscard]] std::int64_t pool_free(std::uint32_t pool) const { return std::max<std::int64_t>(0, pools_[pool]); }
 
@@ -110,11 +119,16 @@ class CapacityView {
   // Columns in the order of their counters' names.
   [[nodiscard]] const std::vector<std::uint32_t>& columns_by_name() const { return columns_by_name_; }
 
-  // Room for items of one size, as things are now.
-  [[nodiscard]] const Rooms& rooms(const RoomKey& key) const;
-  // Rows that take() changed, one after the other.
-  [[nodiscard]] std::uint64_t change_count() const { return changes_.size(); }
-  [[nodiscard]] std::uint32_t changed_row(std::uint64_t change) const { return changes_[change]; }
+  // What has been found out about this view.
+  [[nodiscard]] FitCache& cache() const { return *cache_; }
+  // Rows that changed, one after the other: numbers from changes_begin() to change_count() are still known.
+  [[nodiscard]] std::uint64_t changes_begin() const { return changes_begin_; }
+  [[nodiscard]] std::uint64_t change_count() const { return changes_begin_ + changes_.size(); }
+  [[nodiscard]] std::uint32_t changed_row(std::uint64_t change) const { return changes_[change - changes_begin_]; }
+  // change_count() after the last change inside a domain.
+  [[nodiscard]] std::uint64_t last_change(std::uint32_t depth, std::uint32_t index) const {
+    return levels_[depth - 1].changed[index];
+  }
 
   // Uses up what a placement takes. It must fit.
   void take(const GroupSpec& spec, std::span<const MemberPlacement> members, std::span<const SparePlacement> spares);
@@ -130,6 +144,7 @@ class CapacityView {
     std::vector<RowRange> domains;         // in path order
     std::vector<std::uint32_t> domain_of;  // by row; kNoRow: in no domain of this level
     std::vector<std::int64_t> sums;        // [domain][column]
+    std::vector<std::uint64_t> changed;    // [domain]
   };
 
   explicit CapacityView(const State& state);
@@ -139,6 +154,9 @@ class CapacityView {
   void collect_columns();
   void collect_free(Capacity capacity);
   void collect_pools(Capacity capacity);
+  void read_again(std::uint32_t row);
+  void sums_changed(std::uint32_t row, std::uint32_t column, std::int64_t less);
+  void note_change(std::uint32_t row);
   bool shift(const GroupSpec& spec, RoleIndex role, std::span<const Slice> slices, int sign);
   void subtract(std::uint32_t row, std::uint32_t column, std::int64_t amount);
 
@@ -153,8 +171,12 @@ class CapacityView {
   std::vector<std::int64_t> total_;  // by column
   std::vector<Level> levels_;        // widest first: depth less one
   std::vector<std::uint32_t> columns_by_name_;
-  std::vector<std::uint32_t> changes_;                          // rows
-  mutable std::map<RoomKey, std::unique_ptr<Rooms>> rooms_of_;  // found out when first asked
+  std::vector<bool> open_;              // by row
+  std::vector<std::uint32_t> changes_;  // rows
+  std::uint64_t changes_begin_ = 0;
+  std::uint64_t followed_ = 0;        // changes up to here came from the state, later ones were tried
+  HostJournal::Position position_{};  // of the state's journal
+  std::unique_ptr<FitCache> cache_;
 };
 
 // "b1/r1/n1": where `required: host` promises a host.
@@ -171,6 +193,9 @@ class CapacityView {
 
 // fit() on a view already made. `shortage` is computed only on request: it costs more than the answer itself.
 enum class Explain : std::uint8_t { No, Yes };
+// The answer of fit_in() without a placement.
+[[nodiscard]] bool fits_in(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
+                           std::string_view inside);
 // Where fit_in() says that it fits, the best placement (SCHEDULING.md, Topology).
 [[nodiscard]] Fit best_fit(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
                            std::string_view inside);

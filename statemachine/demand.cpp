@@ -56,23 +56,32 @@ std::string role_domain(const State& state, const Group& group, RoleIndex role) 
 
 }  // namespace
 
+std::vector<std::pair<std::uint32_t, std::uint32_t>> demand_counts(const Group& group) {
+  const bool stay = successes_stay(group);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> counts;
+  for (RoleIndex role = 0; role < group.roles.size(); ++role) {
+    const Role& here = group.roles[role];
+    std::uint32_t done = 0;
+    if (stay) {
+      for (std::uint32_t index = 0; index < here.head.wanted; ++index) done += succeeded(here, index) ? 1U : 0U;
+    }
+    const std::uint32_t wanted = here.head.wanted - done;
+    const std::uint32_t min = group.spec->roles[role].min;
+    counts.emplace_back(wanted, std::min(wanted, min - std::min(min, done)));
+  }
+  return counts;
+}
+
 std::vector<RoleDemand> whole_demand(const Group& group, bool at_min) {
   const bool stay = successes_stay(group);
+  const auto counts = demand_counts(group);
   std::vector<RoleDemand> demand;
   for (RoleIndex role = 0; role < group.roles.size(); ++role) {
-    const RoleSpec& spec = group.spec->roles[role];
-    const std::uint32_t wanted = group.roles[role].head.wanted;
-    RoleDemand each{role, {}, spec.spares, {}};
-    std::uint32_t done = 0;
-    for (std::uint32_t index = 0; index < wanted; ++index) {
-      if (stay && succeeded(group.roles[role], index))
-        ++done;
-      else
-        each.indexes.push_back(index);
-    }
-    if (at_min) {
-      const std::uint32_t fewest = spec.min - std::min(spec.min, done);
-      each.indexes.resize(std::min<std::size_t>(each.indexes.size(), fewest));
+    RoleDemand each{role, {}, group.spec->roles[role].spares, {}};
+    const std::uint32_t count = at_min ? counts[role].second : counts[role].first;
+    each.indexes.reserve(count);
+    for (std::uint32_t index = 0; each.indexes.size() < count; ++index) {
+      if (!stay || !succeeded(group.roles[role], index)) each.indexes.push_back(index);
     }
     demand.push_back(std::move(each));
   }

@@ -4,6 +4,8 @@
 
 #include "events/error.h"
 #include "statemachine/digest.h"
+#include "statemachine/digest_detail.h"
+#include "statemachine/fit.h"
 
 namespace lockstep::derived {
 
@@ -19,6 +21,7 @@ void add(std::vector<std::int64_t>& amounts, ResourceId id, std::int64_t amount)
 
 void charge(State& state, const Group& group, RoleIndex role, std::span<const Slice> slices, int sign) {
   for (const Slice& slice : slices) {
+    state.indexes.host_journal.touch(slice.host);
     Host* host = state.hosts.find(slice.host);
     LOCKSTEP_CHECK(host != nullptr, "a slice names a host that is not there");
     for (const auto& [resource, amount] : group.requests->at(role).at(slice.term)) {
@@ -37,15 +40,46 @@ void visit_deadline(const std::function<void(const TimerKey&)>& visit, const Gro
   if (deadline) visit(TimerKey{deadline, group.head.id, kind, member});
 }
 
-bool waits_for_hosts(const Group& group) {
+// Reserving, or active with a member that waits for hosts or a role that is to grow.
+bool goes_on(const Group& group) {
   const auto phase = group.head.phase;
-  if (phase == GroupPhase::Pending || phase == GroupPhase::Reserving) return true;
+  if (phase == GroupPhase::Reserving) return true;
   if (!is_active(phase) || group.head.satisfied) return false;
   return std::any_of(group.roles.begin(), group.roles.end(), [&](const Role& role) {
     const bool grows =
         phase == GroupPhase::Running && role.head.resize_pending && role.head.resize_to > role.counts.required;
     return grows || role.counts.required_in(MemberPhase::Waiting) > 0;
   });
+}
+
+bool may_be_evicted(const Group& group) {
+  const auto phase = group.head.phase;
+  const bool keeps = group.head.keep_hosts && (phase == GroupPhase::Stopping || phase == GroupPhase::Backoff);
+  return group.spec->preemptible && (is_active(phase) || keeps);
+}
+
+// What a scheduling pass reads of a spec. Whatever else it is to read must be added here.
+Digest placement_digest(const GroupSpec& spec) {
+  digest_detail::HashSink sink;
+  walk_write(sink, spec.priority);
+  walk_write(sink, spec.mode);
+  walk_write(sink, spec.partial);
+  walk_write(sink, spec.topology);
+  walk_write(sink, spec.run_limit);
+  walk_write(sink, spec.resume);
+  for (const RoleSpec& role : spec.roles) {
+    walk_write(sink, role.tasks);
+    walk_write(sink, role.topology);
+    walk_write(sink, role.spares);
+  }
+  return sink.hash();
+}
+
+WaitShape shape_of(const State& state, const Group& group) {
+  const GroupSpec& spec = *group.spec;
+  WaitShape shape{state.specs.at(group.head.spec).placement, demand_counts(group), {}};
+  if (spec.mode == PlacementMode::Reserve) shape.queue = group.head.identity.queue;
+  return shape;
 }
 
 bool owes(const Group& group) {
@@ -77,6 +111,7 @@ SpecEntry& spec_entry(State& state, const SpecHash& hash, const GroupSpec& spec)
   SpecEntry& entry = state.specs[hash];
   if (!entry.spec) entry.spec = std::make_shared<const GroupSpec>(spec);
   if (!entry.requests) {
+    entry.placement = placement_digest(spec);
     SpecRequests requests;
     for (const RoleSpec& role : spec.roles) {
       auto& terms = requests.emplace_back();
@@ -193,14 +228,37 @@ void reindex(State& state, Group& group) {
       state.indexes.owing.erase(group.head.id);
     at.owing = owing;
   }
-  const bool wants = waits_for_hosts(group);
   const OrderKey order{!is_active(group.head.phase), -std::int64_t{group.spec->priority}, group.head.order,
                        group.head.id};
-  if (wants == at.wants_hosts && (!wants || order == at.order)) return;
-  if (at.wants_hosts) state.indexes.wants_hosts.erase(at.order);
-  if (wants) state.indexes.wants_hosts.insert(order);
-  at.wants_hosts = wants;
+  std::shared_ptr<const WaitShape> waits_as;
+  if (group.head.phase == GroupPhase::Pending) {
+    const auto place = state.indexes.pending.try_emplace(shape_of(state, group)).first;
+    const bool same = at.waits_as != nullptr && *at.waits_as == place->first;
+    waits_as = same ? at.waits_as : std::make_shared<const WaitShape>(place->first);
+  }
+  if (at.waits_as != nullptr && (at.waits_as != waits_as || order != at.order)) {
+    const auto place = state.indexes.pending.find(*at.waits_as);
+    place->second.erase(at.order);
+    if (place->second.empty() && at.waits_as != waits_as) state.indexes.pending.erase(place);
+  }
+  if (waits_as != nullptr) state.indexes.pending.at(*waits_as).insert(order);
+  at.waits_as = std::move(waits_as);
+
+  const bool on = goes_on(group);
+  if (at.goes_on && (!on || order != at.order)) state.indexes.goes_on.erase(at.order);
+  if (on) state.indexes.goes_on.insert(order);
+  at.goes_on = on;
   at.order = order;
+
+  const bool evictable = may_be_evicted(group);
+  if (evictable == at.preemptible) return;
+  at.preemptible = evictable;
+  auto& groups = state.indexes.preemptible[group.spec->priority];
+  if (evictable)
+    groups.insert(group.head.id);
+  else
+    groups.erase(group.head.id);
+  if (groups.empty()) state.indexes.preemptible.erase(group.spec->priority);
 }
 
 }  // namespace lockstep::derived

@@ -43,7 +43,7 @@ void for_each_timer(const Group& group, const std::function<void(const TimerKey&
 void for_each_timer(const Group& group, const MemberKey& key, const Member& member,
                     const std::function<void(const TimerKey&)>& visit);
 
-// Moves the group in the indexes `owing` and `wants_hosts` to where it belongs now.
+// Moves the group in the indexes of groups by what they wait for to where it belongs now.
 void reindex(State& state, Group& group);
 
 }  // namespace lockstep::derived

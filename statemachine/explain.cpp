@@ -25,7 +25,7 @@ void blame(Reason& reason, const Shortage& shortage) {
 std::vector<GroupId> reservations_in_the_way(const State& state, const Group& group,
                                              const std::vector<RoleDemand>& demand, std::string_view inside) {
   std::vector<const Group*> others;
-  for (const OrderKey& key : state.indexes.wants_hosts) {
+  for (const OrderKey& key : state.indexes.goes_on) {
     const Group* other = state.group(key.group);
     if (other != nullptr && other != &group && other->head.phase == GroupPhase::Reserving) others.push_back(other);
   }

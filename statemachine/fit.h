@@ -58,6 +58,9 @@ struct Fit {
 // succeeded and stay so (resume: unfinished). `at_min`: only `min` of each role (placement.partial).
 [[nodiscard]] std::vector<RoleDemand> whole_demand(const Group& group, bool at_min = false);
 
+// The sizes of that demand by role: of whole_demand(group), and of whole_demand(group, true).
+[[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> demand_counts(const Group& group);
+
 // Required members of a group that goes on which wait for hosts, bound to the domain that their role is in.
 [[nodiscard]] std::vector<RoleDemand> waiting_demand(const State& state, const Group& group);
 

@@ -11,8 +11,8 @@
 #include <numeric>
 
 #include "statemachine/capacity.h"
+#include "statemachine/fit_cache.h"
 #include "statemachine/fit_shape.h"
-#include "statemachine/rooms.h"
 
 namespace lockstep {
 
@@ -36,8 +36,9 @@ class Measures {
       for (const Size& size : items.size) key.size.emplace_back(shape.columns[size.column], size.amount);
       if (items.kind == Kind::Spread || items.kind == Kind::Whole) key.host_max = kAnyNumber;
       impossible_ = impossible_ || items.impossible;
-      rooms_.push_back(&view.rooms(key));
+      rooms_.push_back(view.cache().rooms(view, key));
       needs_.push_back(items.count);
+      if (shape.classes.size() == 1) only_ = std::move(key);
     }
     if (rooms_.size() == 1) return;
     std::vector<std::int64_t> amounts(shape.columns.size(), 0);
@@ -51,6 +52,7 @@ class Measures {
   }
 
   [[nodiscard]] bool impossible() const { return impossible_; }
+  [[nodiscard]] const RoomKey& only() const { return only_; }  // of the only class
   [[nodiscard]] std::size_t size() const { return needs_.size(); }
   [[nodiscard]] std::int64_t need(std::size_t measure) const { return needs_[measure]; }
   [[nodiscard]] std::int64_t have(std::size_t measure, const Domain& domain) const {
@@ -60,20 +62,11 @@ class Measures {
 
  private:
   const CapacityView& view_;
-  std::vector<const Rooms*> rooms_;
+  std::vector<std::shared_ptr<const Rooms>> rooms_;
   std::vector<std::uint32_t> columns_;
   std::vector<std::int64_t> needs_;
+  RoomKey only_;
   bool impossible_ = false;
-};
-
-// How good a choice is, and the hosts that it comes to.
-struct Choice {
-  std::vector<std::size_t> domains;  // their number, level by level
-  std::vector<std::int64_t> left;    // what is free in them, level by level, counter by counter
-  Area hosts;
-  friend bool operator<(const Choice& a, const Choice& b) {
-    return a.domains != b.domains ? a.domains < b.domains : a.left < b.left;
-  }
 };
 
 // Sets of `size` out of `count`, or the largest number when they are too many to look at.
@@ -106,23 +99,32 @@ class Chooser {
       return !role.spec->topology.required.empty() || !role.demand->inside.empty();
     };
     exact_ = shape_.classes.size() == 1 && std::none_of(shape_.roles.begin(), shape_.roles.end(), bound);
+    if (exact_) kept_ = view.cache().choices(measures_.only(), measures_.need(0));
   }
 
   // Proven that nothing of `domains` holds all of it.
   [[nodiscard]] bool hopeless(const Area& domains) const {
     if (measures_.impossible() || !pools_suffice(view_, shape_)) return true;
-    return std::none_of(domains.begin(), domains.end(), [&](const Domain& domain) { return may_hold({domain}); });
+    return std::none_of(domains.begin(), domains.end(), [&](const Domain& domain) { return may_hold(domain); });
   }
 
   // In one of `domains`, which are of one level.
   [[nodiscard]] Fit place_in_one_of(const Area& domains) {
-    const auto choice = choose(domains, 1);
+    const auto choice = choose_one(domains);
     return choice ? fit_on(choice->hosts) : Fit{};
   }
 
+  // Counts alone tell whether it fits.
+  [[nodiscard]] bool exact() const { return exact_; }
   [[nodiscard]] std::uint64_t work() const { return work_; }
 
  private:
+  [[nodiscard]] bool may_hold(const Domain& domain) const {
+    for (std::size_t measure = 0; measure < measures_.size(); ++measure) {
+      if (measures_.have(measure, domain) < measures_.need(measure)) return false;
+    }
+    return true;
+  }
   [[nodiscard]] bool may_hold(const Area& area) const {
     for (std::size_t measure = 0; measure < measures_.size(); ++measure) {
       std::int64_t have = 0;
@@ -168,15 +170,29 @@ class Chooser {
     return found;
   }
 
+  // The best hosts within one domain that holds all of it, with what the domain itself has left.
+  [[nodiscard]] HostChoice within(const Domain& domain) {
+    HostChoice choice = descend({domain});
+    std::vector<std::int64_t> left = free_in({domain});
+    left.insert(left.end(), choice.left.begin(), choice.left.end());
+    choice.left = std::move(left);
+    return choice;
+  }
+  // The same, not found out again.
+  [[nodiscard]] const HostChoice& kept_within(const Domain& domain) {
+    if (const HostChoice* known = kept_->find(view_, domain)) return *known;
+    return kept_->keep(view_, domain, within(domain));
+  }
+
   // The best hosts within `area`, which holds all of it.
-  [[nodiscard]] Choice descend(const Area& area) {
+  [[nodiscard]] HostChoice descend(const Area& area) {
     std::uint32_t depth = kHostDepth;  // of the area, hosts without a domain aside
     for (const Domain& domain : area) depth = std::min(depth, domain.depth);
     if (depth == kHostDepth) return {{}, {}, area};
     const Area parts = below(area, depth < view_.level_count() ? depth + 1 : kHostDepth);
     const std::size_t fewest = fewest_of(parts);
     for (std::size_t size = fewest; size <= parts.size() && work_ < kChoiceWorkMax; ++size) {
-      if (auto found = choose(parts, size)) return *found;
+      if (auto found = size == 1 ? choose_one(parts) : choose(parts, size)) return *found;
     }
     return {{parts.size()}, free_in(area), parts};  // all of them: where that is not hosts, the solvers go on
   }
@@ -201,11 +217,49 @@ class Chooser {
     return fewest;
   }
 
-  // The best set of `size` of `parts` that holds it; nothing when none was found.
-  [[nodiscard]] std::optional<Choice> choose(const Area& parts, std::size_t size) {
-    if (exact_ && size == 1 && parts.front().depth == kHostDepth && parts.back().depth == kHostDepth) {
-      return tightest_host(parts);
+  // The best of `parts` that holds it alone; nothing when none was found.
+  [[nodiscard]] std::optional<HostChoice> choose_one(const Area& parts) {
+    if (!exact_) return choose(parts, 1);
+    const bool hosts = parts.front().depth == kHostDepth && parts.back().depth == kHostDepth;
+    if (hosts) return tightest_host(parts);
+    std::optional<HostChoice> best_host;
+    const HostChoice* best = nullptr;
+    for (const Domain& part : parts) {
+      if (!may_hold(part)) continue;
+      if (part.depth != kHostDepth && part.depth != 0) {
+        const HostChoice& here = kept_within(part);
+        if (best == nullptr || here < *best) best = &here;
+      } else if (HostChoice here = within(part); !best_host || here < *best_host) {
+        best_host = std::move(here);
+      }
     }
+    if (best_host && (best == nullptr || *best_host < *best)) best = &*best_host;
+    if (best == nullptr) return std::nullopt;
+    HostChoice choice{{1}, best->left, best->hosts};
+    choice.domains.insert(choice.domains.end(), best->domains.begin(), best->domains.end());
+    return choice;
+  }
+
+  [[nodiscard]] std::optional<HostChoice> tightest_host(const Area& hosts) const {
+    const auto tighter = [&](const Domain& a, const Domain& b) {
+      for (const std::uint32_t column : view_.columns_by_name()) {
+        const std::int64_t here = view_.free(a.rows.first, column);
+        const std::int64_t there = view_.free(b.rows.first, column);
+        if (here != there) return here < there;
+      }
+      return false;
+    };
+    const Domain* best = nullptr;
+    for (const Domain& host : hosts) {
+      if (!may_hold(host)) continue;
+      if (best == nullptr || tighter(host, *best)) best = &host;
+    }
+    if (best == nullptr) return std::nullopt;
+    return HostChoice{{1}, free_in({*best}), {*best}};
+  }
+
+  // The best set of `size` of `parts` that holds it; nothing when none was found.
+  [[nodiscard]] std::optional<HostChoice> choose(const Area& parts, std::size_t size) {
     const bool all_sets = size == 1 || number_of_sets(parts.size(), size) <= kSetsMax;
     std::vector<Area> sets = all_sets ? every_set(parts, size) : likely_sets(parts, size);
     if (exact_) return best_of(sets, sets.size());
@@ -217,33 +271,15 @@ class Chooser {
     return best_of(tightest_first, kFeasibleMax);
   }
 
-  [[nodiscard]] std::optional<Choice> tightest_host(const Area& hosts) const {
-    const auto tighter = [&](const Domain& a, const Domain& b) {
-      for (const std::uint32_t column : view_.columns_by_name()) {
-        const std::int64_t here = view_.free(a.rows.first, column);
-        const std::int64_t there = view_.free(b.rows.first, column);
-        if (here != there) return here < there;
-      }
-      return false;
-    };
-    const Domain* best = nullptr;
-    for (const Domain& host : hosts) {
-      if (measures_.have(0, host) < measures_.need(0)) continue;
-      if (best == nullptr || tighter(host, *best)) best = &host;
-    }
-    if (best == nullptr) return std::nullopt;
-    return Choice{{1}, free_in({*best}), {*best}};
-  }
-
-  [[nodiscard]] std::optional<Choice> best_of(const std::vector<Area>& sets, std::size_t feasible_max) {
-    std::optional<Choice> best;
+  [[nodiscard]] std::optional<HostChoice> best_of(const std::vector<Area>& sets, std::size_t feasible_max) {
+    std::optional<HostChoice> best;
     std::size_t feasible = 0;
     for (const Area& set : sets) {
       if (feasible == feasible_max || work_ >= kChoiceWorkMax) break;
       if (!holds(set)) continue;
       ++feasible;
-      Choice deeper = descend(set);
-      Choice here{{set.size()}, free_in(set), std::move(deeper.hosts)};
+      HostChoice deeper = descend(set);
+      HostChoice here{{set.size()}, free_in(set), std::move(deeper.hosts)};
       here.domains.insert(here.domains.end(), deeper.domains.begin(), deeper.domains.end());
       here.left.insert(here.left.end(), deeper.left.begin(), deeper.left.end());
       if (!best || here < *best) best = std::move(here);
@@ -282,7 +318,8 @@ class Chooser {
     const auto first = order.begin();
     const auto largest_but_one = first + static_cast<std::ptrdiff_t>(size) - 1;
     add({first, largest_but_one + 1});
-    if (!exact_) return sets;
+    const bool all_alike = weight[order.front()] == weight[order.back()];
+    if (!exact_ || all_alike) return sets;
     std::int64_t missing = measures_.need(0);
     for (auto each = first; each != largest_but_one; ++each) missing -= weight[*each];
     auto last = largest_but_one;
@@ -320,6 +357,7 @@ class Chooser {
   Shape shape_;
   Measures measures_;
   bool exact_ = false;
+  std::shared_ptr<ChoicesKept> kept_;  // when exact
   std::uint64_t work_ = 0;
 };
 
@@ -355,6 +393,14 @@ Fit choose_hosts(const CapacityView& view, const GroupSpec& spec, const std::vec
 }
 
 }  // namespace
+
+bool fits_in(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
+             std::string_view inside) {
+  const auto domains = fit_detail::group_domains(view, spec, Require::AsSaid, inside);
+  const fit_detail::Chooser chooser(view, spec, demand);
+  if (chooser.hopeless(domains)) return false;
+  return chooser.exact() || fit_in(view, spec, demand, Require::AsSaid, inside, Explain::No).fits;
+}
 
 Fit best_fit(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
              std::string_view inside) {

@@ -117,13 +117,15 @@ bool pools_suffice(const CapacityView& view, const Shape& shape) {
 
 Field::Field(const CapacityView& view, const Shape& shape, RowRange rows) : rows_(rows), width_(shape.columns.size()) {
   free_.reserve(rows.size() * width_);
+  open_.reserve(rows.size());
   for (std::uint32_t row = rows.first; row < rows.after; ++row) {
+    open_.push_back(view.open(row));
     for (const std::uint32_t column : shape.columns) free_.push_back(view.free(row, column));
   }
 }
 
 std::int64_t Field::room(const ItemClass& items, std::uint32_t row) const {
-  if (items.impossible) return 0;
+  if (items.impossible || !open_[row - rows_.first]) return 0;
   std::int64_t most = kAnyNumber;
   for (const Size& size : items.size) most = std::min(most, free(row, size.column) / size.amount);
   return most;

@@ -96,6 +96,7 @@ class Field {
   RowRange rows_;
   std::size_t width_;
   std::vector<std::int64_t> free_;
+  std::vector<bool> open_;  // by row
 };
 
 // Items of the class alone on an untouched field, over rows of `rows`, counted no further than `enough`.

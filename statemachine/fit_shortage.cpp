@@ -111,7 +111,7 @@ class Finder {
     return std::all_of(tasks.begin(), tasks.end(), [&](const TaskTerm& term) {
       if (term.count == 0) return true;
       for (std::uint32_t row = rows.first; row < rows.after; ++row) {
-        if (matches(term.select, view_.host(row).facts.info)) return true;
+        if (view_.open(row) && matches(term.select, view_.host(row).facts.info)) return true;
       }
       return false;
     });

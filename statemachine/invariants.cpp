@@ -129,7 +129,9 @@ std::string check_derived(const State& state) {
   const Indexes& kept = state.indexes;
   const Indexes& fresh = rebuilt.indexes;
   if (kept.timers != fresh.timers) return "invariant 11: the index of deadlines differs from a rebuild";
-  if (kept.wants_hosts != fresh.wants_hosts) return "invariant 11: the order of waiting groups differs from a rebuild";
+  if (kept.pending != fresh.pending) return "invariant 11: the order of pending groups differs from a rebuild";
+  if (kept.goes_on != fresh.goes_on) return "invariant 11: the order of waiting members differs from a rebuild";
+  if (kept.preemptible != fresh.preemptible) return "invariant 11: the groups to evict differ from a rebuild";
   if (kept.names != fresh.names) return "invariant 11: the index of names differs from a rebuild";
   if (kept.owing != fresh.owing) return "invariant 11: the index of owing groups differs from a rebuild";
   if (kept.standalone_users != fresh.standalone_users)

@@ -20,6 +20,7 @@
 #include "events/ids.h"
 #include "events/phases.h"
 #include "events/spec.h"
+#include "statemachine/host_journal.h"
 #include "statemachine/table.h"
 
 namespace lockstep {
@@ -151,11 +152,29 @@ struct OrderKey {
   friend auto operator<=>(const OrderKey&, const OrderKey&) = default;
 };
 
+// Sum over all entities of the 128-bit hash of their key and fields; see digest.h.
+struct Digest {
+  std::uint64_t high{};
+  std::uint64_t low{};
+  friend auto operator<=>(const Digest&, const Digest&) = default;
+};
+
+// Pending groups that are alike in all that a scheduling pass looks at, but for their order: what holds of one holds of
+// the others.
+struct WaitShape {
+  Digest spec{};                                                 // of what placement reads of it
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> members;  // by role: wanted, and fewest
+  std::string queue;                                             // in reserve mode
+  friend auto operator<=>(const WaitShape&, const WaitShape&) = default;
+};
+
 // Where a group stands in State::indexes, so that an event moves it only when that changed.
 struct Indexed {
   bool owing{false};
-  bool wants_hosts{false};
+  bool goes_on{false};
+  bool preemptible{false};
   OrderKey order{};
+  std::shared_ptr<const WaitShape> waits_as;  // while it is Pending
 };
 
 struct Group {
@@ -243,13 +262,6 @@ struct StateHead {
 };
 LOCKSTEP_FIELDS(StateHead, seq, epoch, time, feature_level, group_last, host_last, levels, late_unknown, digest_seq)
 
-// Sum over all entities of the 128-bit hash of their key and fields; see digest.h.
-struct Digest {
-  std::uint64_t high{};
-  std::uint64_t low{};
-  friend bool operator==(const Digest&, const Digest&) = default;
-};
-
 struct TimerKey {
   Time deadline{};
   GroupId group{};
@@ -262,6 +274,7 @@ struct SpecEntry {
   std::shared_ptr<const GroupSpec> spec;
   std::uint64_t users{};  // groups that refer to it
   std::shared_ptr<const SpecRequests> requests;
+  Digest placement{};  // of what placement reads of it
 };
 
 class CapacityView;  // statemachine/capacity.h
@@ -286,14 +299,16 @@ class EmptyCluster {
 
 struct Indexes {
   std::set<TimerKey> timers;
-  std::set<OrderKey>
-      wants_hosts;  // Pending, Reserving; and active groups with a member that waits for hosts or to grow
-  std::set<std::pair<std::string, GroupId>> names;  // the latest of a name is the last of its range
-  std::set<GroupId> owing;                          // groups with at least one intent outstanding
+  std::map<WaitShape, std::set<OrderKey>> pending;        // Pending groups
+  std::set<OrderKey> goes_on;                             // Reserving, active with a member that waits, or to grow
+  std::map<std::int32_t, std::set<GroupId>> preemptible;  // that hold hosts and may be evicted, by priority
+  std::set<std::pair<std::string, GroupId>> names;        // the latest of a name is the last of its range
+  std::set<GroupId> owing;                                // groups with at least one intent outstanding
   std::map<std::string, std::set<GroupId>> standalone_users;
   std::map<std::string, HostId> hosts_by_name;
   std::array<std::uint64_t, kGroupPhaseCount> groups_in{};
   EmptyCluster empty_cluster;
+  HostJournal host_journal;
 };
 
 struct State {
@@ -316,6 +331,8 @@ struct State {
   [[nodiscard]] const Group* group_named(std::string_view name) const;  // the latest of that name
   [[nodiscard]] const Host* host(HostId id) const { return hosts.find(id); }
   [[nodiscard]] const Host* host_named(std::string_view name) const;
+  // Is there anything for a scheduling pass to do?
+  [[nodiscard]] bool anyone_waits() const { return !indexes.pending.empty() || !indexes.goes_on.empty(); }
   [[nodiscard]] std::uint64_t groups_in(GroupPhase phase) const {
     return indexes.groups_in[static_cast<std::size_t>(phase)];
   }

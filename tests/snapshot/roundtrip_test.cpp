@@ -84,7 +84,9 @@ TEST(Snapshot, RebuildsCachesAndIndexesAsTheyWereLive_P58) {
   const auto loaded = load_snapshot(written->path);
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(loaded->indexes.timers, state.indexes.timers);
-  EXPECT_EQ(loaded->indexes.wants_hosts, state.indexes.wants_hosts);
+  EXPECT_EQ(loaded->indexes.pending, state.indexes.pending);
+  EXPECT_EQ(loaded->indexes.goes_on, state.indexes.goes_on);
+  EXPECT_EQ(loaded->indexes.preemptible, state.indexes.preemptible);
   EXPECT_EQ(loaded->indexes.names, state.indexes.names);
   EXPECT_EQ(loaded->indexes.owing, state.indexes.owing);
   EXPECT_EQ(loaded->indexes.standalone_users, state.indexes.standalone_users);

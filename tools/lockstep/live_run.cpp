@@ -84,7 +84,7 @@ class LiveRun {
       hosts_.observe(state, events, now);
     }
     lines_.collect(state, events);
-    schedule_ = !state.indexes.wants_hosts.empty();
+    schedule_ = state.anyone_waits();
     idle_ = all_ended(state);
     waker_.wake();
   }

@@ -1,4 +1,4 @@
-#include "statemachine/rooms.h"
+#include "statemachine/fit_cache.h"
 
 #include <algorithm>
 
@@ -7,6 +7,8 @@ namespace lockstep {
 namespace {
 
 constexpr std::int64_t kRoomMax = std::int64_t{1} << 40U;  // of a host: sums over a million of them stay exact
+constexpr std::size_t kRoomsKeptMax = 256;                 // sizes; 8 bytes a host each
+constexpr std::size_t kChoicesKeptMax = 16;                // sizes and numbers; some 200 bytes a domain each
 
 }  // namespace
 
@@ -19,7 +21,7 @@ Rooms::Rooms(const CapacityView& view, RoomKey key) : key_(std::move(key)) {
 }
 
 std::int64_t Rooms::read(const CapacityView& view, std::uint32_t row) const {
-  if (!eligible_[row]) return 0;
+  if (!eligible_[row] || !view.open(row)) return 0;
   std::int64_t room = std::min(key_.host_max, kRoomMax);
   for (const auto& [column, amount] : key_.size) room = std::min(room, view.free(row, column) / amount);
   return room;
@@ -48,7 +50,7 @@ void Rooms::set(const CapacityView& view, std::uint32_t row, std::int64_t room) 
 }
 
 void Rooms::refresh(const CapacityView& view) {
-  if (view.change_count() - seen_ > view.row_count() / 4 + 16) {
+  if (seen_ < view.changes_begin() || view.change_count() - seen_ > view.row_count()) {
     read_all(view);
     return;
   }
@@ -62,6 +64,41 @@ std::int64_t Rooms::in(const CapacityView& view, const Domain& domain) const {
   if (domain.depth == 0) return total_;
   if (domain.rows.size() == 1) return room_[domain.rows.first];
   return sums_[domain.depth - 1][view.domain_index(domain.depth, domain.rows.first)];
+}
+
+const HostChoice* ChoicesKept::find(const CapacityView& view, const Domain& domain) const {
+  if (domain.depth == 0 || domain.depth > kept_.size()) return nullptr;
+  const auto& level = kept_[domain.depth - 1];
+  if (level.empty()) return nullptr;
+  const std::uint32_t index = view.domain_index(domain.depth, domain.rows.first);
+  if (!level[index] || level[index]->seen < view.last_change(domain.depth, index)) return nullptr;
+  return &level[index]->choice;
+}
+
+const HostChoice& ChoicesKept::keep(const CapacityView& view, const Domain& domain, HostChoice choice) {
+  if (kept_.empty()) kept_.resize(view.level_count());
+  auto& level = kept_[domain.depth - 1];
+  if (level.empty()) level.resize(view.domain_count(domain.depth));
+  auto& place = level[view.domain_index(domain.depth, domain.rows.first)];
+  place = std::make_unique<Kept>(Kept{view.change_count(), std::move(choice)});
+  return place->choice;
+}
+
+std::shared_ptr<const Rooms> FitCache::rooms(const CapacityView& view, const RoomKey& key) {
+  const auto found = rooms_.find(key);
+  if (found != rooms_.end()) {
+    found->second->refresh(view);
+    return found->second;
+  }
+  if (rooms_.size() == kRoomsKeptMax) rooms_.clear();
+  return rooms_.emplace(key, std::make_shared<Rooms>(view, key)).first->second;
+}
+
+std::shared_ptr<ChoicesKept> FitCache::choices(const RoomKey& key, std::int64_t items) {
+  const auto found = choices_.find({key, items});
+  if (found != choices_.end()) return found->second;
+  if (choices_.size() == kChoicesKeptMax) choices_.clear();
+  return choices_.emplace(std::pair{key, items}, std::make_shared<ChoicesKept>()).first->second;
 }
 
 }  // namespace lockstep
