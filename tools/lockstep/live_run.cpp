@@ -239,7 +239,7 @@ class LiveRun {
       schedule_ = false;
     }
     Plan plan;
-    const auto planned = engine_->read([&](const State& state, const Head&) { plan = lockstep::plan(state); });
+    const auto planned = engine_->read([&](const State& state, const Head&) { plan = scheduler_.plan(state); });
     if (!planned || plan.actions.empty()) return;
     const auto answer = engine_->execute(command(Actor::Scheduler, ApplyPlan{std::move(plan)}));
     if (answer && !is_rejection(answer->code)) return;
@@ -284,6 +284,7 @@ class LiveRun {
   std::unique_ptr<Store> store_;
   std::unique_ptr<SnapshotStore> snapshots_;
   std::unique_ptr<Engine> engine_;
+  Scheduler scheduler_;  // asked by pass() alone
   std::unique_ptr<LiveBackend> backend_;
   std::unique_ptr<Service> service_;
   std::unique_ptr<ControlAddress> address_;

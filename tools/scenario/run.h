@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/plan.h"
 #include "tools/scenario/step.h"
 #include "tools/scenario/world.h"
 
@@ -29,6 +30,7 @@ struct Run {
   Mode agents{Mode::Manual};
   Mode scheduler{Mode::Manual};
   std::uint64_t reports{0};  // sequence numbers given out
+  Scheduler passes;          // kept over the whole scenario, as a controller keeps it
 
   [[nodiscard]] const State& state() const { return world.state(); }
 };
