@@ -144,6 +144,7 @@ class Pass {
     }
     std::vector<RoleDemand> missing = wanted;
     for (RoleDemand& each : missing) {
+      each.inside = role_domain(state_, group, each.role);
       std::erase_if(each.indexes, [&](std::uint32_t index) { return open->held.contains({each.role, index}); });
     }
     hold(*open, scheduler_detail::hold_now(view_, group, std::move(missing), group.head.domain), group.head.domain);
@@ -196,14 +197,28 @@ class Pass {
   }
 
   // ---- what weaker reservations hold
+  // The last in the order first.
+  [[nodiscard]] std::vector<const Group*> weaker_than(const Group& group) const {
+    std::vector<const Group*> weaker;
+    for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
+      if (open->group->spec->priority < group.spec->priority) weaker.push_back(open->group);
+    }
+    return weaker;
+  }
+
+  // Ends a reservation for `taker`.
+  void release(const Group& group, const Group& taker) {
+    for (const Holding& each : open_of(group)->holdings()) view_.give(*each.spec, each.role, *each.slices);
+    close(group);
+    plan_.actions.emplace_back(ReleaseAction{group.head.id, ReservationEnd::Taken});
+    ask_again(key_of(taker));
+  }
+
   // Whoever has a strictly higher priority may take it; taking any of it releases all of it.
   template <class Done>
   bool take_from_weaker(const Group& group, const std::vector<RoleDemand>& demand, std::string_view inside,
                         Done&& done) {
-    std::vector<const Group*> weaker;  // the last in the order first
-    for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
-      if (open->group->spec->priority < group.spec->priority) weaker.push_back(open->group);
-    }
+    std::vector<const Group*> weaker = weaker_than(group);
     if (weaker.empty()) return false;
     WhatIf given(view_);
     std::size_t needed = 0;
@@ -225,13 +240,7 @@ class Pass {
       }
     }
     given.rewind(0);
-    for (const Group* each : weaker) given.give(open_of(*each)->holdings());
-    given.keep();
-    ask_again(key_of(group));
-    for (const Group* each : weaker) {
-      close(*each);
-      plan_.actions.emplace_back(ReleaseAction{each->head.id, ReservationEnd::Taken});
-    }
+    for (const Group* each : weaker) release(*each, group);
     done(found);
     return true;
   }
@@ -296,12 +305,22 @@ class Pass {
   }
 
   // ---- evictions
-  // With the eviction the group opens a reservation that holds the free part of the plan.
+  // With the eviction the group opens a reservation that holds the free part of the plan. What weaker reservations hold
+  // is free to it; those that the plan needs are released.
   bool preempt(const Group& group, const std::vector<RoleDemand>& demand) {
     const auto units = units_below(group.spec->priority);
     if (units->empty()) return false;
-    scheduler_detail::Victims victims = scheduler_detail::find_victims(state_, view_, group, demand, *units);
-    if (victims.evictions.empty()) return false;
+    const std::vector<const Group*> weaker = weaker_than(group);
+    scheduler_detail::Victims victims;
+    std::vector<const Group*> released;
+    {
+      WhatIf given(view_);
+      for (const Group* each : weaker) given.give(open_of(*each)->holdings());
+      victims = scheduler_detail::find_victims(state_, view_, group, demand, *units);
+      if (victims.evictions.empty()) return false;
+      released = not_beside(victims.fit, group, weaker);
+    }
+    for (const Group* each : released) release(*each, group);
     for (EvictAction& eviction : victims.evictions) {
       changed_.insert(eviction.group);
       plan_.actions.emplace_back(std::move(eviction));
@@ -318,6 +337,38 @@ class Pass {
     for (const MemberPlacement& each : free_part) view_.give(*group.spec, each.member.role, each.slices);
     open_reservation({&group, true, {}}, std::move(free_part), victims.fit.domain);
     return true;
+  }
+
+  // Of `weaker` reservations, whose holdings are given back, those that share a host or a pool's rest with the plan.
+  std::vector<const Group*> not_beside(const Fit& fit, const Group& group, const std::vector<const Group*>& weaker) {
+    std::set<HostId> hosts;
+    for (const MemberPlacement& each : fit.members) {
+      for (const Slice& slice : each.slices) hosts.insert(slice.host);
+    }
+    for (const SparePlacement& each : fit.spares) {
+      for (const Slice& slice : each.slices) hosts.insert(slice.host);
+    }
+    std::vector<const Group*> released;
+    for (const Group* each : weaker) {
+      const std::vector<Holding> holdings = open_of(*each)->holdings();
+      const bool shares = std::any_of(holdings.begin(), holdings.end(), [&](const Holding& holding) {
+        return std::any_of(holding.slices->begin(), holding.slices->end(),
+                           [&](const Slice& slice) { return hosts.contains(slice.host); });
+      });
+      if (shares || asks_for_pools(group)) released.push_back(each);
+    }
+    return released;
+  }
+
+  [[nodiscard]] bool asks_for_pools(const Group& group) const {
+    for (const RoleSpec& role : group.spec->roles) {
+      for (const TaskTerm& term : role.tasks) {
+        for (const Counter& request : term.requests) {
+          if (is_pool(state_, request.name)) return true;
+        }
+      }
+    }
+    return false;
   }
 
   // Not those of groups that this pass changes: they are evicted already, or another group than the state says.
@@ -409,6 +460,7 @@ Plan plan(const State& state, const ScheduleOptions& options) {
   return Pass(state, options, view).run();
 }
 
+Scheduler::Scheduler() = default;
 Scheduler::Scheduler(const ScheduleOptions& options) : options_(options) {}
 Scheduler::~Scheduler() = default;
 

@@ -22,7 +22,8 @@ struct ScheduleOptions {
 // changed. One for each state; not for several threads.
 class Scheduler {
  public:
-  explicit Scheduler(const ScheduleOptions& options = {});
+  Scheduler();
+  explicit Scheduler(const ScheduleOptions& options);
   ~Scheduler();
   [[nodiscard]] Plan plan(const State& state);
 

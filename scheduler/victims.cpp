@@ -313,6 +313,7 @@ Victims find_victims(const State& state, CapacityView& view, const Group& group,
     found.evictions.push_back(std::move(eviction));
   }
   found.fit = best_fit(view, *group.spec, demand, {});
+  if (!found.fit.fits) found.evictions.clear();
   return found;
 }
 

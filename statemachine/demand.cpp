@@ -40,7 +40,8 @@ const std::vector<Slice>* first_held(const Role& role) {
   return nullptr;
 }
 
-// The role's own domain, by what it holds. Empty where it requires none, or holds nothing that could tell.
+}  // namespace
+
 std::string role_domain(const State& state, const Group& group, RoleIndex role) {
   const std::string& level = group.spec->roles[role].topology.required;
   const std::vector<Slice>* held = level.empty() ? nullptr : first_held(group.roles[role]);
@@ -53,8 +54,6 @@ std::string role_domain(const State& state, const Group& group, RoleIndex role) 
   const auto depth = static_cast<std::size_t>(found - levels.begin()) + 1;
   return found == levels.end() || info.at.size() < depth ? std::string{} : domain_path(info.at, depth);
 }
-
-}  // namespace
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> demand_counts(const Group& group) {
   const bool stay = successes_stay(group);

@@ -61,6 +61,9 @@ struct Fit {
 // The sizes of that demand by role: of whole_demand(group), and of whole_demand(group, true).
 [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> demand_counts(const Group& group);
 
+// The role's own domain, by what it holds. Empty where it requires none, or holds nothing that could tell.
+[[nodiscard]] std::string role_domain(const State& state, const Group& group, RoleIndex role);
+
 // Required members of a group that goes on which wait for hosts, bound to the domain that their role is in.
 [[nodiscard]] std::vector<RoleDemand> waiting_demand(const State& state, const Group& group);
 

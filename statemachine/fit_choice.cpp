@@ -114,8 +114,12 @@ class Chooser {
     return choice ? fit_on(choice->hosts) : Fit{};
   }
 
-  // Counts alone tell whether it fits.
-  [[nodiscard]] bool exact() const { return exact_; }
+  // Counts alone tell whether it fits, and first-fit finds it where they say so.
+  [[nodiscard]] bool exact() const {
+    if (!exact_) return false;
+    const Kind kind = shape_.classes.front().kind;
+    return kind == Kind::Spread || kind == Kind::Whole;
+  }
   [[nodiscard]] std::uint64_t work() const { return work_; }
 
  private:

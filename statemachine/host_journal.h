@@ -29,7 +29,6 @@ class HostJournal {
 
   // What is free on the host, or whether it is up, is not what it was.
   void touch(HostId host) {
-    if (!hosts_.empty() && hosts_.back() == host) return;
     if (hosts_.size() == kKept) return restart();
     hosts_.push_back(host);
   }

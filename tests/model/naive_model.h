@@ -8,8 +8,8 @@
 // (Choices).
 //
 // Modelled: define, all verbs, resize, hosts, pools, reports of members and claims, plans, all clocks, and the
-// controller's start. Reservations and evictions by a plan are written down here as well, but no plan of the product
-// has one yet. Not modelled, so not generated: request ids, manifests that are refused.
+// controller's start, reservations and evictions by a plan. Not modelled, so not generated: request ids, manifests that
+// are refused.
 
 #include <cstdint>
 #include <map>
