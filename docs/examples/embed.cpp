@@ -35,8 +35,9 @@ spec: {roles: [{name: worker, replicas: 2, tasks: "8*{gpu=1}"}]})", "ana");
   const auto answer = (*engine)->execute({.client = 1, .request = 1, .body = manifest.groups.at(0)});
   if (!answer || is_rejection(answer->code)) return 1;
 
+  Scheduler scheduler;  // one for the life of the engine: it keeps what it finds out about the cluster
   Plan next;
-  (void)(*engine)->read([&](const State& state, const Head&) { next = plan(state); });
+  (void)(*engine)->read([&](const State& state, const Head&) { next = scheduler.plan(state); });
   (void)(*engine)->execute({.actor = Actor::Scheduler, .body = ApplyPlan{next}});
   (void)(*engine)->read([&](const State& state, const Head& head) {
     std::printf("%s is %s at seq %lu\n", "train", name(state.group(answer->group)->head.phase).data(), head.seq.value);
