@@ -147,12 +147,17 @@ class Pass {
       each.inside = role_domain(state_, group, each.role);
       std::erase_if(each.indexes, [&](std::uint32_t index) { return open->held.contains({each.role, index}); });
     }
-    hold(*open, scheduler_detail::hold_now(view_, group, std::move(missing), group.head.domain), group.head.domain);
+    std::vector<MemberPlacement> members =
+        scheduler_detail::hold_now(view_, group, std::move(missing), group.head.domain);
+    if (!members.empty()) return hold(*open, std::move(members), group.head.domain);
+    // Others may have come or gone since its end was projected. What could be any moment now is not worth an event.
+    const Time now_projected = projected(*open, group.head.domain);
+    if (now_projected == group.head.projected || now_projected == state_.head.time) return;
+    reserve_action(group).projected = now_projected;
   }
 
   // Adds members to what a reservation holds.
   void hold(Open& open, std::vector<MemberPlacement> members, const std::string& domain) {
-    if (members.empty()) return;
     for (const MemberPlacement& each : members) view_.take(*open.group->spec, each.member.role, each.slices);
     ReserveAction& action = reserve_action(*open.group);
     action.domain = domain;
@@ -162,7 +167,6 @@ class Pass {
   }
 
   // Nobody knows how long those take to stop that are evicted for it.
-
   Time projected(const Open& open, const std::string& domain) {
     if (open.preempts) return {};
     WhatIf own(view_);

@@ -40,17 +40,6 @@ std::vector<Ending> endings(const State& state) {
   return found;
 }
 
-// Members that are still there when the group ends give their hosts back then.
-std::vector<Holding> given_at_end(const Group& group) {
-  std::vector<Holding> all = holdings_of(group);
-  const std::vector<Holding> already = leaving(group);
-  std::erase_if(all, [&](const Holding& each) {
-    return std::any_of(already.begin(), already.end(),
-                       [&](const Holding& other) { return other.slices == each.slices; });
-  });
-  return all;
-}
-
 }  // namespace
 
 Time projected_in(const State& state, CapacityView& view, const Group& group, const std::vector<RoleDemand>& demand,
@@ -66,7 +55,7 @@ Time projected_in(const State& state, CapacityView& view, const Group& group, co
   while (works - fails > 1) {
     const std::size_t middle = fails + (works - fails) / 2;
     later.rewind(now);
-    for (std::size_t i = 0; i < middle; ++i) later.give(given_at_end(*ends[i].group));
+    for (std::size_t i = 0; i < middle; ++i) later.give(staying(*ends[i].group));
     (fits() ? works : fails) = middle;
   }
   return works > ends.size() ? Time{} : ends[works - 1].end;

@@ -65,7 +65,7 @@ Unit whole(const Group& group, Time now) {
       if (!member.hosts.empty() && is_live(member.phase)) add_member(unit, group, role, member, now);
     }
   }
-  unit.holdings = holdings_of(group);
+  unit.holdings = staying(group);
   return unit;
 }
 

@@ -1,5 +1,7 @@
 #include "scheduler/what_if.h"
 
+#include <algorithm>
+
 namespace lockstep::scheduler_detail {
 
 std::vector<Holding> holdings_of(const Group& group) {
@@ -23,6 +25,16 @@ std::vector<Holding> leaving(const Group& group) {
     }
   }
   return found;
+}
+
+std::vector<Holding> staying(const Group& group) {
+  std::vector<Holding> all = holdings_of(group);
+  const std::vector<Holding> going = leaving(group);
+  if (going.empty()) return all;
+  std::erase_if(all, [&](const Holding& each) {
+    return std::any_of(going.begin(), going.end(), [&](const Holding& other) { return other.slices == each.slices; });
+  });
+  return all;
 }
 
 }  // namespace lockstep::scheduler_detail

@@ -21,6 +21,8 @@ struct Holding {
 // What is on its way to be free without anybody's doing: of members that are being stopped and will not run again
 // there.
 [[nodiscard]] std::vector<Holding> leaving(const Group& group);
+// The rest: what only an eviction, or the group's end, gives back.
+[[nodiscard]] std::vector<Holding> staying(const Group& group);
 
 class WhatIf {
  public:

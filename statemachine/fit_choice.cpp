@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "statemachine/capacity.h"
 #include "statemachine/fit_cache.h"
@@ -406,30 +407,117 @@ bool fits_in(const CapacityView& view, const GroupSpec& spec, const std::vector<
   return chooser.exact() || fit_in(view, spec, demand, Require::AsSaid, inside, Explain::No).fits;
 }
 
-Fit best_fit(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
-             std::string_view inside) {
-  const bool prefers = inside.empty() && std::any_of(spec.roles.begin(), spec.roles.end(), [](const RoleSpec& role) {
-                         return !role.topology.preferred.empty();
-                       });
-  if (!prefers) return choose_hosts(view, spec, demand, inside);
-  // Role after role, as if the preferred level were required, then the level above it, as long as that fits.
-  GroupSpec wanted = spec;
-  Fit best = choose_hosts(view, wanted, demand, inside);
-  if (!best.fits) return best;
-  for (RoleSpec& role : wanted.roles) {
-    const auto preferred = view.depth_of(role.topology.preferred);
-    if (role.topology.preferred.empty() || !preferred) continue;
-    const std::string required = role.topology.required;
+namespace {
+
+// The domains that the members of a role (kNoRole: of all) use, level by level down to `preferred`.
+std::vector<std::size_t> domains_used(const CapacityView& view, const Fit& fit, RoleIndex role,
+                                      std::uint32_t preferred) {
+  std::set<std::uint32_t> rows;
+  const auto add = [&](RoleIndex of, const std::vector<Slice>& slices) {
+    if (role != kNoRole && of != role) return;
+    for (const Slice& slice : slices) rows.insert(view.row_of(slice.host));
+  };
+  for (const MemberPlacement& each : fit.members) add(each.member.role, each.slices);
+  for (const SparePlacement& each : fit.spares) add(each.role, each.slices);
+  std::vector<std::size_t> numbers;
+  for (std::uint32_t depth = 1; depth <= std::min(preferred, view.level_count()); ++depth) {
+    std::set<std::pair<bool, std::uint32_t>> used;  // a host in no domain of the level stands for itself
+    for (const std::uint32_t row : rows) {
+      const std::uint32_t index = view.domain_index(depth, row);
+      used.insert({index == kNoRow, index == kNoRow ? row : index});
+    }
+    numbers.push_back(used.size());
+  }
+  if (preferred == kHostDepth) numbers.push_back(rows.size());
+  return numbers;
+}
+
+// How well preferences are met, of the group first, then role by role: less is better.
+std::vector<std::vector<std::size_t>> domains_where_preferred(const CapacityView& view, const GroupSpec& spec,
+                                                              const Fit& fit) {
+  std::vector<std::vector<std::size_t>> numbers;
+  const auto add = [&](RoleIndex role, const Topology& topology) {
+    const auto preferred = view.depth_of(topology.preferred);
+    if (preferred) numbers.push_back(domains_used(view, fit, role, *preferred));
+  };
+  add(kNoRole, spec.topology);
+  for (RoleIndex role = 0; role < spec.roles.size(); ++role) add(role, spec.roles[role].topology);
+  return numbers;
+}
+
+// Roles that prefer a level find their hosts first and each for itself, then the others.
+Fit preferring_roles_first(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand) {
+  CapacityView left = view;
+  Fit all;
+  const auto place = [&](const std::vector<RoleDemand>& part) {
+    Fit found = choose_hosts(left, spec, part, all.domain);
+    if (!found.fits) return false;
+    left.take(spec, found.members, found.spares);
+    all.members.insert(all.members.end(), found.members.begin(), found.members.end());
+    all.spares.insert(all.spares.end(), found.spares.begin(), found.spares.end());
+    all.domain = found.domain;
+    all.work += found.work;
+    return true;
+  };
+  std::vector<RoleDemand> others;
+  for (const RoleDemand& each : demand) {
+    if (spec.roles[each.role].topology.preferred.empty())
+      others.push_back(each);
+    else if (!place({each}))
+      return {};
+  }
+  if (!others.empty() && !place(others)) return {};
+  std::sort(all.members.begin(), all.members.end());
+  std::stable_sort(all.spares.begin(), all.spares.end(),
+                   [](const SparePlacement& a, const SparePlacement& b) { return a.role < b.role; });
+  all.fits = true;
+  return all;
+}
+
+// All hosts of a role's members are in a domain of the level; a host without a place is in none.
+bool in_domains_of(const CapacityView& view, const Fit& fit, RoleIndex role, std::uint32_t depth) {
+  return std::all_of(fit.members.begin(), fit.members.end(), [&](const MemberPlacement& each) {
+    return each.member.role != role || std::all_of(each.slices.begin(), each.slices.end(), [&](const Slice& slice) {
+             return view.domain_index(depth, view.row_of(slice.host)) != kNoRow;
+           });
+  });
+}
+
+// Role after role, as if the preferred level were required, then the level above it, as long as that fits.
+Fit preferred_as_required(const CapacityView& view, GroupSpec wanted, const std::vector<RoleDemand>& demand, Fit best) {
+  for (RoleIndex role = 0; role < wanted.roles.size(); ++role) {
+    Topology& topology = wanted.roles[role].topology;
+    const auto preferred = view.depth_of(topology.preferred);
+    if (!preferred) continue;
+    const std::string required = topology.required;
     const std::uint32_t widest = required.empty() ? 0 : view.depth_of(required).value_or(0);
     Fit found;
     for (std::uint32_t depth = *preferred; depth > widest && !found.fits; depth = view.depth_above(depth)) {
-      role.topology.required = view.level_name(depth);
-      found = choose_hosts(view, wanted, demand, inside);
+      topology.required = view.level_name(depth);
+      found = choose_hosts(view, wanted, demand, {});
+      if (found.fits && widest > 0 && !in_domains_of(view, found, role, widest)) found = {};
     }
     if (found.fits)
       best = std::move(found);
     else
-      role.topology.required = required;
+      topology.required = required;
+  }
+  return best;
+}
+
+}  // namespace
+
+Fit best_fit(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
+             std::string_view inside) {
+  Fit best = choose_hosts(view, spec, demand, inside);
+  const bool prefers = std::any_of(spec.roles.begin(), spec.roles.end(),
+                                   [](const RoleSpec& role) { return !role.topology.preferred.empty(); });
+  if (!best.fits || !prefers || !inside.empty()) return best;
+  // `preferred` is for whole groups: it binds nothing later. Of several ways the best is taken.
+  std::vector<Fit> ways{preferred_as_required(view, spec, demand, best), preferring_roles_first(view, spec, demand)};
+  for (Fit& way : ways) {
+    if (way.fits && domains_where_preferred(view, spec, way) < domains_where_preferred(view, spec, best))
+      best = std::move(way);
   }
   return best;
 }
