@@ -84,8 +84,8 @@ std::uint64_t number_at(const Json& json, const std::string& key, std::uint64_t 
   return value.is_number() ? value.get<std::uint64_t>() : absent;
 }
 
-std::string group_block(const std::vector<RoleLine>& roles, std::string_view spec) {
-  std::string text = "<<EOF\nkind: GangGroup\nmetadata: {name: g}\nspec:\n  roles:\n";
+std::string group_block(const std::vector<RoleLine>& roles, std::string_view spec, std::string_view name) {
+  std::string text = "<<EOF\nkind: GangGroup\nmetadata: {name: " + std::string(name) + "}\nspec:\n  roles:\n";
   for (const auto& role : roles) {
     text += "    - {name: " + role.name + ", replicas: " + std::to_string(role.replicas) + ", tasks: \"1*{" +
             role.tasks + "}\"" + role.more + "}\n";
@@ -96,13 +96,18 @@ std::string group_block(const std::vector<RoleLine>& roles, std::string_view spe
 // Each once: a difference that a later step only meets again is the same one.
 std::vector<std::string> Peers::differences_of(const Story& story, const std::string& name) {
   std::set<std::string> all(story.not_said.begin(), story.not_said.end());
-  const auto result = run(story.text);
+  ScenarioOptions options;
+  options.trace = story.look != nullptr;
+  const auto result = run(story.text, options);
   EXPECT_NE(result.status, 2) << name << lines(result.failures) << '\n' << story.text;
+  if (story.look) {
+    for (const auto& difference : story.look(trace_.str())) all.insert(difference);
+  }
   for (const auto& failure : result.failures) all.insert(failure.substr(failure.find(": ") + 2));
   return {all.begin(), all.end()};
 }
 
-void Peers::compare(std::string_view table, Story (*tell)(const Json& entry),
+void Peers::compare(std::string_view table, const std::function<Story(const Json& entry)>& tell,
                     const std::vector<Difference>& differences) {
   const fs::path path = kTables / (std::string(table) + ".json");
   if (!fs::exists(path)) GTEST_SKIP() << "no tests of a peer: " << path << " is not there";

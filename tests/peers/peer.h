@@ -3,6 +3,7 @@
 // the peer expects, and where Lockstep does something else a rule of its design has to say so. A difference that no
 // rule explains fails the test, and so does a rule that explains nothing any more.
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -33,6 +34,8 @@ std::uint64_t number_at(const Json& json, const std::string& key, std::uint64_t 
 struct Story {
   std::string text{};
   std::vector<std::string> not_said{};
+  // For what no expectation says: the events of the run, one a line, to what differs from the peer.
+  std::function<std::vector<std::string>(const std::string& events)> look{};
 
   void line(std::string_view text_line) { (text += text_line) += '\n'; }
   void cannot_say(std::string_view what) { not_said.push_back("cannot say: " + std::string(what)); }
@@ -44,8 +47,8 @@ struct RoleLine {
   std::string more{};  // further keys, each after a comma
   std::string tasks{"cpu=1"};
 };
-// The manifest of group g as a block for `run` or `define`; `spec` is further lines, two spaces in.
-std::string group_block(const std::vector<RoleLine>& roles, std::string_view spec);
+// The manifest of a group as a block for `run` or `define`; `spec` is further lines, two spaces in.
+std::string group_block(const std::vector<RoleLine>& roles, std::string_view spec, std::string_view name = "g");
 
 // A rule of Lockstep that has it do something else than the peer. A `*` at the end stands for any rest.
 struct Difference {
@@ -57,7 +60,8 @@ struct Difference {
 
 class Peers : public Scenario {
  protected:
-  void compare(std::string_view table, Story (*tell)(const Json& entry), const std::vector<Difference>& differences);
+  void compare(std::string_view table, const std::function<Story(const Json& entry)>& tell,
+               const std::vector<Difference>& differences);
 
  private:
   std::vector<std::string> differences_of(const Story& story, const std::string& name);
