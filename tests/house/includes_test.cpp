@@ -21,11 +21,13 @@ const std::map<std::string, std::set<std::string>> kBelow = {
     {"snapshot", {"events", "statemachine", "snapshot"}},
     {"replay", {"events", "events/log", "statemachine", "scheduler", "snapshot", "replay"}},
     {"tools/manifest", {"events", "tools/manifest"}},
+    {"tools/topology", {"events", "tools/manifest", "tools/topology"}},
     {"tools/scenario",
-     {"events", "events/log", "statemachine", "scheduler", "snapshot", "replay", "tools/manifest", "tools/scenario"}},
+     {"events", "events/log", "statemachine", "scheduler", "snapshot", "replay", "tools/manifest", "tools/topology",
+      "tools/scenario"}},
     {"tools/lockstep",
-     {"events", "events/log", "statemachine", "scheduler", "snapshot", "replay", "tools/manifest", "tools/scenario",
-      "tools/lockstep"}},
+     {"events", "events/log", "statemachine", "scheduler", "snapshot", "replay", "tools/manifest", "tools/topology",
+      "tools/scenario", "tools/lockstep"}},
 };
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }

@@ -8,17 +8,31 @@
 
 #include "tools/lockstep/output.h"
 #include "tools/lockstep/read_file.h"
+#include "tools/topology/inventory_files.h"
 
 namespace lockstep::cli {
 namespace {
+
+std::string to_line(const Problem& problem) {
+  return problem.path.empty() ? problem.text : problem.path + ": " + problem.text;
+}
 
 std::string joined(const std::vector<Problem>& problems) {
   std::string text;
   for (const auto& problem : problems) {
     text += text.empty() ? "" : "; ";
-    text += problem.path.empty() ? problem.text : problem.path + ": " + problem.text;
+    text += to_line(problem);
   }
   return text;
+}
+
+Outcome<void> add_manifest(const std::string& file, std::string_view text, std::string_view default_user,
+                           ManifestFiles& all) {
+  auto read = read_manifest_text(text, default_user, file);
+  if (!read) return refuse(std::move(read.error()));
+  for (auto& group : read->groups) all.groups.push_back(std::move(group));
+  for (const auto& line : read->not_carried) all.not_carried.push_back(fmt::format("{}: {}", file, line));
+  return {};
 }
 
 }  // namespace
@@ -36,19 +50,20 @@ Outcome<ManifestResult> read_manifest_text(std::string_view text, std::string_vi
   return refuse(Failure{std::string(name(AnswerCode::InvalidManifest)), where + joined(manifest.problems), kExitNo});
 }
 
-Outcome<ManifestResult> read_manifest_file(const std::string& file, std::string_view default_user) {
-  const auto text = read_file(file, kManifestBytesMax);
-  if (!text) return refuse(text.error());
-  return read_manifest_text(*text, default_user, file);
-}
-
 Outcome<ManifestFiles> read_manifest_files(const std::vector<std::string>& files, std::string_view default_user) {
   ManifestFiles all;
   for (const auto& file : files) {
-    auto read = read_manifest_file(file, default_user);
-    if (!read) return refuse(std::move(read.error()));
-    for (auto& group : read->groups) all.groups.push_back(std::move(group));
-    for (const auto& line : read->not_carried) all.not_carried.push_back(fmt::format("{}: {}", file, line));
+    const auto text = read_file(file, kManifestBytesMax);
+    if (!text) return refuse(text.error());
+    if (auto added = add_manifest(file, *text, default_user, all); !added) return refuse(std::move(added.error()));
+  }
+  return all;
+}
+
+Outcome<ManifestFiles> read_manifest_texts(const NamedTexts& files, std::string_view default_user) {
+  ManifestFiles all;
+  for (const auto& [file, text] : files) {
+    if (auto added = add_manifest(file, text, default_user, all); !added) return refuse(std::move(added.error()));
   }
   return all;
 }
@@ -57,12 +72,30 @@ void tell_not_carried(const std::vector<std::string>& not_carried) {
   for (const auto& line : not_carried) note("NotCarried", line);
 }
 
-Outcome<InventoryResult> read_inventory_file(const std::string& file) {
-  const auto text = read_file(file, kManifestBytesMax);
-  if (!text) return refuse(text.error());
-  auto inventory = read_inventory(*text);
-  if (inventory.problems.empty()) return inventory;
-  return refuse(Error{ErrorCode::InvalidInput, fmt::format("{}: {}", file, joined(inventory.problems))});
+Outcome<NamedTexts> read_texts(const std::vector<std::string>& files) {
+  NamedTexts texts;
+  for (const auto& file : files) {
+    auto text = read_file(file, kTopologyBytesMax);
+    if (!text) return refuse(std::move(text.error()));
+    texts.emplace_back(file, std::move(*text));
+  }
+  return texts;
+}
+
+Outcome<TopologyResult> read_hosts(const NamedTexts& files) {
+  auto hosts = read_inventory_files(files);
+  if (hosts.problems.empty()) return hosts;
+  const std::string code(name(ErrorCode::InvalidInput));
+  const std::string last = to_line(hosts.problems.back());
+  hosts.problems.pop_back();
+  for (const auto& problem : hosts.problems) note(code, to_line(problem));
+  return refuse(Error{ErrorCode::InvalidInput, last});
+}
+
+Outcome<TopologyResult> read_hosts(const std::vector<std::string>& files) {
+  const auto texts = read_texts(files);
+  if (!texts) return refuse(texts.error());
+  return read_hosts(*texts);
 }
 
 }  // namespace lockstep::cli

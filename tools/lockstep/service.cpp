@@ -125,13 +125,6 @@ Outcome<Json> of_group(Backend& backend, const std::string& key,
   return result;
 }
 
-Json why_json(const State& state, const Group& group) {
-  return {{"id", group.head.id.value},
-          {"name", group.head.identity.name},
-          {"phase", std::string(name(group.head.phase))},
-          {"reason", reason_json(state, group)}};
-}
-
 Json events_json(const std::vector<Event>& events, Names& names) {
   Json result = Json::array();
   for (const auto& event : events) {

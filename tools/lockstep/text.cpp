@@ -65,8 +65,11 @@ std::string reason_text(const Json& reason) {
   }
   if (reason.at("domain").is_string()) facts.push_back("in " + cell(reason.at("domain")));
   if (!reason.at("blockers").empty()) facts.push_back("behind " + joined(reason.at("blockers")));
-  if (reason.at("projectedStart").is_string()) facts.push_back("until about " + time_cell(reason.at("projectedStart")));
   const std::string code = cell(reason.at("code"));
+  if (reason.at("projectedStart").is_string())
+    facts.push_back("complete at about " + time_cell(reason.at("projectedStart")));
+  else if (code == "ReservationAccumulating")
+    facts.emplace_back("when it is complete is not known");
   return facts.empty() ? code : fmt::format("{}: {}", code, fmt::join(facts, ", "));
 }
 
@@ -91,6 +94,16 @@ void line(std::string& text, std::string_view label, const std::string& value) {
   text += printable(fmt::format("{:<11}{}", label, value)) + "\n";
 }
 
+// Of a group, or of the answer to `why`.
+std::string holdings(const Json& group) {
+  std::string text;
+  line(text, "holds", counters_text(group.at("held")));
+  for (const auto& [clock, time] : group.at("deadlines").items()) {
+    line(text, "deadline", fmt::format("{} {}", clock, time_cell(time)));
+  }
+  return text;
+}
+
 std::string members_table(const Json& members) {
   Table table({"MEMBER", "PHASE", "HOSTS", "EXIT"});
   for (const auto& member : members) {
@@ -99,6 +112,17 @@ std::string members_table(const Json& members) {
     table.add({member_name(member), cell(member.at("phase")), host_list(member.at("hosts")), exit});
   }
   return table.text();
+}
+
+// "small,big (reserved)"
+std::string holders(const Json& host) {
+  const Json& reserved = host.at("reserved");
+  Json names = Json::array();
+  for (const auto& group : host.at("groups")) {
+    const bool is_reserved = std::find(reserved.begin(), reserved.end(), group) != reserved.end();
+    names.push_back(cell(group) + (is_reserved ? " (reserved)" : ""));
+  }
+  return joined(names);
 }
 
 std::string owner(const Json& claim) {
@@ -115,16 +139,28 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+namespace {
+
+// One for each character of UTF-8.
+std::size_t columns(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+}
+
+}  // namespace
+
 std::string Table::text() const {
   std::vector<std::size_t> widths;
   for (const auto& row : rows_) {
     widths.resize(std::max(widths.size(), row.size()), 0);
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
   }
   std::string text;
   for (const auto& row : rows_) {
     std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}  ", printable(row[i]), widths[i]);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += printable(row[i]) + std::string(widths[i] - columns(row[i]) + 2, ' ');
+    }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
@@ -135,10 +171,14 @@ std::string counted(std::uint64_t number, std::string_view what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
+std::int64_t base_amount(const Json& amount, std::string_view counter) {
+  return counter == "cpu" ? std::llround(amount.get<double>() * 1000.0) : amount.get<std::int64_t>();
+}
+
 std::string counters_text(const Json& counters) {
   std::string text;
   for (const auto& [counter, amount] : counters.items()) {
-    const auto base = counter == "cpu" ? std::llround(amount.get<double>() * 1000.0) : amount.get<std::int64_t>();
+    const std::int64_t base = base_amount(amount, counter);
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", counter, format_quantity(base, counter));
   }
   return text.empty() ? "-" : text;
@@ -167,10 +207,7 @@ std::string group_text(const Json& group) {
   if (!group.at("reason").is_null()) line(text, "waits for", reason_text(group.at("reason")));
   if (!group.at("end").is_null()) line(text, "ended by", end_text(group.at("end")));
   if (group.at("domain").is_string()) line(text, "domain", cell(group.at("domain")));
-  line(text, "holds", counters_text(group.at("held")));
-  for (const auto& [clock, time] : group.at("deadlines").items()) {
-    line(text, "deadline", fmt::format("{} {}", clock, time_cell(time)));
-  }
+  text += holdings(group);
   for (const auto& claim : group.at("claims")) {
     line(text, "claim", fmt::format("{} {}", owner(claim), cell(claim.at("phase"))));
   }
@@ -182,7 +219,9 @@ std::string why_text(const Json& why) {
   if (why.at("reason").is_null()) return printable(who + "; it waits for nothing") + "\n";
   const Json& reason = why.at("reason");
   const std::string since = reason.at("since").is_string() ? ", since " + time_cell(reason.at("since")) : "";
-  return printable(fmt::format("{}: {}{}", who, reason_text(reason), since)) + "\n";
+  std::string text = printable(fmt::format("{}: {}{}", who, reason_text(reason), since)) + "\n";
+  if (why.at("phase") == "Reserving") text += holdings(why);
+  return text;
 }
 
 std::string history_text(const Json& events) {
@@ -203,7 +242,7 @@ std::string hosts_text(const Json& hosts) {
     const bool drained = host.at("drained").get<bool>();
     const std::string state = down ? (drained ? "down, drained" : "down") : (drained ? "drained" : "up");
     table.add({cell(host.at("name")), state, cell(host.at("at")), counters_text(host.at("capacity")),
-               counters_text(host.at("free")), joined(host.at("groups"))});
+               counters_text(host.at("free")), holders(host)});
   }
   return table.text();
 }

@@ -26,6 +26,8 @@ class Table {
 [[nodiscard]] std::string printable(std::string_view text);
 // "1 event", "2 events".
 [[nodiscard]] std::string counted(std::uint64_t number, std::string_view what);
+// An amount of JSON in base units: cpu in thousandths.
+[[nodiscard]] std::int64_t base_amount(const Json& amount, std::string_view counter);
 // "cpu=64 gpu=8 mem=512Gi" from {cpu: 64, ...}; "-" when empty.
 [[nodiscard]] std::string counters_text(const Json& counters);
 

@@ -1,5 +1,6 @@
 // hosts and claims.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "tools/lockstep/client.h"
+#include "tools/lockstep/hosts_tree.h"
 #include "tools/lockstep/text.h"
 #include "tools/lockstep/verbs.h"
 #include "tools/manifest/manifest.h"
@@ -18,7 +20,22 @@ namespace {
 struct HostOptions {
   std::string store;
   std::vector<std::string> hosts;  // hostlists
+  bool tree{false};
 };
+
+Draw draw_of_output() { return ::isatty(STDOUT_FILENO) == 1 ? Draw::Terminal : Draw::Plain; }
+
+// The tree before the table, where there is one to see.
+std::string cluster_text(const Json& hosts) {
+  return has_domains(hosts) ? domains_text(hosts, draw_of_output()) + "\n" + hosts_text(hosts) : hosts_text(hosts);
+}
+
+Outcome<void> show_hosts(const Session& session, const HostOptions& options) {
+  const auto hosts = Client(options.store).get("/v1/hosts");
+  if (!hosts || !options.tree) return show(session, hosts, cluster_text);
+  print(session.json() ? to_text(domains_json(*hosts), 2) + "\n" : domains_text(*hosts, draw_of_output()));
+  return {};
+}
 
 Outcome<std::vector<std::string>> expand(const std::vector<std::string>& lists) {
   std::vector<std::string> hosts;
@@ -87,12 +104,11 @@ void add_host_verb(CLI::App& hosts, Session& session, HostVerb verb, const std::
 
 void add_cluster_verbs(CLI::App& app, Session& session) {
   auto listed = std::make_shared<HostOptions>();
-  CLI::App& hosts =
-      add_verb(app, session, "hosts", "All hosts; or change some: down, up, drain, remove", [&session, listed] {
-        Client client(listed->store);
-        return show(session, client.get("/v1/hosts"), hosts_text);
-      });
+  CLI::App& hosts = add_verb(app, session, "hosts", "All domains and hosts; or change some: down, up, drain, remove",
+                             [&session, listed] { return show_hosts(session, *listed); });
   add_store_option(hosts, session, listed->store);
+  hosts.add_flag("--tree", listed->tree,
+                 "Only the domains; with -o json nested, as one object for the whole cluster with `domains` in it");
   add_host_verb(hosts, session, HostVerb::Down, "down", "Declare that nothing runs there any more");
   add_host_verb(hosts, session, HostVerb::Up, "up", "Let it be used again, also after a drain");
   add_host_verb(hosts, session, HostVerb::Drain, "drain", "Place nothing there any more");

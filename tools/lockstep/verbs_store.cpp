@@ -22,8 +22,8 @@ namespace {
 
 struct StoreOptions {
   std::string store;
-  std::string hosts;     // init
-  std::string snapshot;  // seq or path
+  std::string snapshot;            // seq or path
+  std::vector<std::string> hosts;  // init: files
   std::uint64_t at{};
   bool plan{false};
 };
@@ -39,9 +39,10 @@ Outcome<void> init(const Session& session, const StoreOptions& options) {
   if (options.hosts.empty()) {
     if (auto made = init_store(options.store); !made) return refuse(made.error());
   } else {
-    const auto inventory = read_inventory_file(options.hosts);
+    const auto inventory = read_hosts(options.hosts);
     if (!inventory) return refuse(inventory.error());
     if (auto made = init_with_hosts(options.store, *inventory); !made) return made;
+    tell_not_carried(inventory->not_carried);
     hosts = inventory->hosts.size();
   }
   return show(session, Json{{"store", options.store}, {"hosts", hosts}}, init_text);
@@ -195,7 +196,9 @@ void add_store_verbs(CLI::App& app, Session& session) {
   CLI::App& init_verb =
       add_verb(app, session, "init", "Make a new store", [&session, made] { return init(session, *made); });
   add_store_option(init_verb, session, made->store);
-  init_verb.add_option("--hosts", made->hosts, "Inventory to begin with")->type_name("FILE");
+  init_verb
+      .add_option("--hosts", made->hosts, "What to begin with: an Inventory, the topology of another system, or both")
+      ->type_name("FILE");
 
   auto shown = std::make_shared<StoreOptions>();
   CLI::App& state_verb = add_verb(app, session, "state", "The whole state, now or as it was",

@@ -13,6 +13,7 @@
 #include "tools/lockstep/manifest_files.h"
 #include "tools/lockstep/verbs.h"
 #include "tools/manifest/manifest.h"
+#include "tools/topology/inventory_files.h"
 
 namespace lockstep::cli {
 namespace {
@@ -119,8 +120,31 @@ Outcome<void> submit(const Session& session, const SubmitOptions& options) {
   return outcome;
 }
 
+// What reads as manifests is not asked whether it is about hosts too.
+bool is_about_hosts(const std::string& text) {
+  return describes_hosts(text) && !read_manifest(text, "").problems.empty();
+}
+
+Outcome<void> convert_hosts(const NamedTexts& files) {
+  const auto hosts = read_hosts(files);
+  if (!hosts) return refuse(hosts.error());
+  tell_not_carried(hosts->not_carried);
+  print(write_inventory(*hosts));
+  return {};
+}
+
 Outcome<void> convert(const SubmitOptions& options) {
-  const auto manifests = read_manifest_files(options.files, "");  // the same output whoever converts
+  const auto files = read_texts(options.files);
+  if (!files) return refuse(files.error());
+  std::vector<std::string> of_hosts;
+  std::vector<std::string> of_groups;
+  for (const auto& [file, text] : *files) (is_about_hosts(text) ? of_hosts : of_groups).push_back(file);
+  if (of_groups.empty()) return convert_hosts(*files);
+  if (!of_hosts.empty()) {
+    return usage(fmt::format("{} is about hosts, {} is not: convert them one after the other", of_hosts.front(),
+                             of_groups.front()));
+  }
+  const auto manifests = read_manifest_texts(*files, "");  // the same output whoever converts
   if (!manifests) return refuse(manifests.error());
   std::string text;
   for (const auto& group : manifests->groups) text += (text.empty() ? "" : "---\n") + write_manifest(group);
@@ -141,10 +165,11 @@ void add_submit_verbs(CLI::App& app, Session& session) {
       ->required();
 
   auto converted = std::make_shared<SubmitOptions>();
-  CLI::App& convert_verb =
-      add_verb(app, session, "convert", "Print manifests as native ones; what was not carried goes to stderr",
-               [converted] { return convert(*converted); });
-  convert_verb.add_option("MANIFEST", converted->files, "Files, - for standard input")->required();
+  CLI::App& convert_verb = add_verb(
+      app, session, "convert",
+      "Print manifests, or the files of a cluster's topology, as native ones; what was not carried goes to stderr",
+      [converted] { return convert(*converted); });
+  convert_verb.add_option("FILE", converted->files, "Files, - for standard input")->required();
 }
 
 }  // namespace lockstep::cli

@@ -21,13 +21,6 @@ Json enum_json(E value) {
   return std::string(name(value));
 }
 
-// cpu is kept in thousandths of a core; everybody writes cores.
-Json amount_json(std::int64_t amount, std::string_view counter) {
-  if (counter != "cpu") return amount;
-  if (amount % 1000 == 0) return amount / 1000;
-  return static_cast<double>(amount) / 1000.0;
-}
-
 Json counters_json(const std::vector<Counter>& counters) {
   Json result = Json::object();
   for (const auto& counter : counters) result[counter.name] = amount_json(counter.amount, counter.name);
@@ -183,6 +176,13 @@ Json pools_json(const State& state) {
 
 }  // namespace
 
+// cpu is kept in thousandths of a core; everybody writes cores.
+Json amount_json(std::int64_t amount, std::string_view counter) {
+  if (counter != "cpu") return amount;
+  if (amount % 1000 == 0) return amount / 1000;
+  return static_cast<double>(amount) / 1000.0;
+}
+
 Json reason_json(const State& state, const Group& group) {
   const Reason reason = explain(state, group);
   if (reason.code == ReasonCode::None) return nullptr;
@@ -203,6 +203,15 @@ Json reason_json(const State& state, const Group& group) {
   result["since"] = time_json(reason.since);
   result["projectedStart"] = time_json(reason.projected_start);
   return result;
+}
+
+Json why_json(const State& state, const Group& group) {
+  return {{"id", group.head.id.value},
+          {"name", group.head.identity.name},
+          {"phase", enum_json(group.head.phase)},
+          {"reason", reason_json(state, group)},
+          {"held", counters_json(held(state, group))},
+          {"deadlines", deadlines_json(group)}};
 }
 
 Json group_json(const State& state, const Group& group, Members members) {
@@ -241,8 +250,12 @@ Json host_json(const State& state, const Host& host) {
     free[counter.name] = amount_json(host_free(state, host, counter.name), counter.name);
   }
   Json groups = Json::array();
+  Json reserved = Json::array();
   for (const auto& [id, slices] : host.groups) {
-    if (const Group* group = state.group(id)) groups.push_back(group->head.identity.name);
+    const Group* group = state.group(id);
+    if (group == nullptr) continue;
+    groups.push_back(group->head.identity.name);
+    if (group->head.phase == GroupPhase::Reserving) reserved.push_back(group->head.identity.name);
   }
   return {{"name", info.name},
           {"at", domain_path(info.at, info.at.size())},
@@ -251,7 +264,8 @@ Json host_json(const State& state, const Host& host) {
           {"attributes", pairs_json(info.attributes)},
           {"capacity", counters_json(info.counters)},
           {"free", std::move(free)},
-          {"groups", std::move(groups)}};
+          {"groups", std::move(groups)},
+          {"reserved", std::move(reserved)}};
 }
 
 Json hosts_json(const State& state) {

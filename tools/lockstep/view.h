@@ -14,9 +14,14 @@ namespace lockstep::cli {
 
 enum class Members { Show, Hide };
 
+// In the unit of manifests.
+[[nodiscard]] Json amount_json(std::int64_t amount, std::string_view counter);
+
 [[nodiscard]] Json group_json(const State& state, const Group& group, Members members);
 [[nodiscard]] Json groups_json(const State& state, Members members);     // by id
 [[nodiscard]] Json reason_json(const State& state, const Group& group);  // null when nothing is waited for
+[[nodiscard]] Json why_json(const State& state, const Group& group);
+// `groups` are all that hold something there, `reserved` those of them that hold it for a reservation.
 [[nodiscard]] Json host_json(const State& state, const Host& host);
 [[nodiscard]] Json hosts_json(const State& state);
 [[nodiscard]] Json claims_json(const State& state);  // standalone ones first, then by group

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "tools/manifest/manifest.h"
 #include "tools/scenario/run.h"
+#include "tools/topology/inventory_files.h"
 
 namespace lockstep::scenario {
 
@@ -44,7 +44,7 @@ Outcome run_step(Run& run, const HostVerbStep& step) {
 }
 
 Outcome run_step(Run& run, const InventoryStep& step) {
-  const InventoryResult inventory = read_inventory(step.text);
+  const InventoryResult inventory = read_inventory_files(step.files);
   if (!inventory.problems.empty()) {
     const Problem& first = inventory.problems.front();
     return refuse(AnswerCode::InvalidManifest, fmt::format("{}: {}", first.path, first.text));

@@ -78,9 +78,15 @@ Body parse_host_verb(const Words& line, const LoadFile&) {
 }
 
 Body parse_inventory(const Words& line, const LoadFile& load) {
-  auto text = document_of(line, load);
-  LOCKSTEP_TRY(text);
-  return InventoryStep{std::move(*text)};
+  if (line.has_block && line.size() == 1) return InventoryStep{{{"inventory", line.block}}};
+  if (line.has_block || line.size() < 2) return bad("the form is: inventory <<EOF, or inventory FILE...");
+  InventoryStep step{};
+  for (std::size_t i = 1; i < line.size(); ++i) {
+    auto text = load(line[i]);
+    LOCKSTEP_TRY(text);
+    step.files.emplace_back(line[i], std::move(*text));
+  }
+  return step;
 }
 
 // ---- groups -------------------------------------------------------------------------------------------------------

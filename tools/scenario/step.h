@@ -57,7 +57,7 @@ struct HostVerbStep {
   std::vector<std::string> hosts;
 };
 struct InventoryStep {
-  std::string text;
+  std::vector<std::pair<std::string, std::string>> files;  // their names and texts
 };
 
 // ---- groups -------------------------------------------------------------------------------------------------------

@@ -1,0 +1,125 @@
+#include "tools/topology/inventory_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tools/manifest/text.h"
+#include "tools/manifest/yaml.h"
+#include "tools/topology/readers.h"
+
+namespace lockstep {
+namespace {
+
+using Files = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::array<std::string_view, 8> kKindsOfHosts{"Inventory", "Node",          "NodeList", "Topology",
+                                                        "HyperNode", "HyperNodeList", "Cluster",  "TopologyList"};
+
+// Of what has no kind: models of topograph, what it is asked and what a discovery is told, which are refused by name.
+constexpr std::array<std::string_view, 4> kKeysOfHosts{"switches", "blocks", "networkTopologyDiscovery", "engine"};
+
+// The first line that is neither empty nor a comment.
+std::string_view first_words(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trim(text.substr(0, end));
+    if (!line.empty() && !line.starts_with('#')) return line;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return {};
+}
+
+// A batch script may begin with NAME=value too.
+bool is_script(std::string_view text) {
+  if (text.starts_with("#!")) return true;
+  const auto has_line = [&](std::string_view word) {
+    for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+      if (at == 0 || text[at - 1] == '\n') return true;
+    }
+    return false;
+  };
+  return has_line("#SBATCH") || has_line("#BSUB");
+}
+
+// "SwitchName=s1 Nodes=n[1-4]", "include nodes.conf", "host,block,rack"
+bool is_of_lines(std::string_view text) {
+  const std::string_view line = first_words(text);
+  const auto end = std::find_if_not(line.begin(), line.end(), [](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
+  });
+  const std::string_view word(line.begin(), end);
+  const std::string_view after = trim(line.substr(word.size()));
+  if (word.empty() || after.empty()) return false;
+  return after.front() == '=' || after.front() == ',' || (lower_case(word) == "include" && after.front() != ':');
+}
+
+bool is_object_of_hosts(const YamlNode& node) {
+  const auto has = [&](std::string_view key) { return find_key(node, key) != nullptr; };
+  const YamlNode* kind = find_key(node, "kind");
+  if (kind == nullptr) return std::any_of(kKeysOfHosts.begin(), kKeysOfHosts.end(), has);
+  return std::find(kKindsOfHosts.begin(), kKindsOfHosts.end(), kind->text) != kKindsOfHosts.end();
+}
+
+// A document, or what is in its list: not lists in lists, which aliases make endless.
+bool is_of_hosts(const YamlNode& node) {
+  const YamlNode* items = node.kind == YamlNode::Kind::List ? &node : find_key(node, "items");
+  if (is_object_of_hosts(node)) return true;
+  return items != nullptr && std::any_of(items->items.begin(), items->items.end(), [](const YamlNode* item) {
+           return is_object_of_hosts(*item) || find_key(*item, "topology") != nullptr;
+         });
+}
+
+// Also one without its kind, or with a wrong one, as its reader will say.
+bool is_meant_as_inventory(std::string_view text) {
+  if (is_inventory(text)) return true;
+  if (is_script(text) || is_of_lines(text)) return false;
+  const YamlText yaml = parse_yaml(text);
+  const auto is_one = [](const YamlNode* node) {
+    const YamlNode* kind = find_key(*node, "kind");
+    return find_key(*node, "hosts") != nullptr || (kind != nullptr && kind->text == "Inventory");
+  };
+  return yaml.problems.empty() && std::any_of(yaml.documents.begin(), yaml.documents.end(), is_one);
+}
+
+TopologyResult with_file(InventoryResult inventory, const std::string& file) {
+  for (Problem& problem : inventory.problems) {
+    problem.path = problem.path.empty() ? file : fmt::format("{}: {}", file, problem.path);
+  }
+  TopologyResult result;
+  static_cast<InventoryResult&>(result) = std::move(inventory);
+  return result;
+}
+
+}  // namespace
+
+bool describes_hosts(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  if (is_script(text)) return false;
+  if (is_of_lines(text)) return true;
+  const YamlText yaml = parse_yaml(text);
+  return std::any_of(yaml.documents.begin(), yaml.documents.end(),
+                     [](const YamlNode* node) { return is_of_hosts(*node); });
+}
+
+TopologyResult read_inventory_files(const Files& files) {
+  const std::pair<std::string, std::string>* inventory = nullptr;
+  Files topology;
+  for (const auto& file : files) {
+    if (!is_meant_as_inventory(file.second)) {
+      topology.push_back(file);
+    } else if (inventory == nullptr) {
+      inventory = &file;
+    } else {
+      TopologyResult result;
+      result.problems.push_back({file.first, fmt::format("is an Inventory, as {} is; give one", inventory->first)});
+      return result;
+    }
+  }
+  if (inventory == nullptr) return read_topology(topology);
+  TopologyResult result = with_file(read_inventory(inventory->second), inventory->first);
+  return topology.empty() ? result : merge(result, read_topology(topology));
+}
+
+}  // namespace lockstep
