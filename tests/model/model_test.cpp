@@ -1,6 +1,6 @@
 // Random commands against the product and a naive model of its rules, compared after each. LOCKSTEP_MODEL_STEPS=5000000
 // gives the long form, LOCKSTEP_SEED repeats a run; the seed of a history that failed begins with that history.
-// Shows R31, R32, R33, R34, R35, R36, R37, R38.
+// Shows R31, R32, R33, R34, R35, R36, R37, R38, R49.
 
 #include <gtest/gtest.h>
 

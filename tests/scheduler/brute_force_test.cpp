@@ -9,29 +9,14 @@
 
 #include <algorithm>
 #include <map>
-#include <random>
 #include <set>
 
 #include "statemachine/fit_shape.h"
 #include "tests/scheduler/cluster.h"
+#include "tests/scheduler/dice.h"
 
 namespace lockstep::testing {
 namespace {
-
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : random_(seed) {}
-  std::int64_t between(std::int64_t least, std::int64_t most) {
-    return least + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(most - least + 1));
-  }
-  std::uint32_t count(std::int64_t least, std::int64_t most) {
-    return static_cast<std::uint32_t>(between(least, most));
-  }
-  bool one_in(std::int64_t n) { return between(1, n) == 1; }
-
- private:
-  std::mt19937_64 random_;
-};
 
 struct Made {
   std::string name;

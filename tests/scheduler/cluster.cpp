@@ -110,6 +110,11 @@ Cluster& Cluster::drained(const std::string& host) {
   return *this;
 }
 
+Cluster& Cluster::at(Time time) {
+  state_.head.time = time;
+  return *this;
+}
+
 GroupId Cluster::add_group(const GroupSpec& spec, GroupPhase phase) {
   const GroupId id{++state_.head.group_last.value};
   Group& group = state_.groups.insert(id);
@@ -361,6 +366,11 @@ std::uint64_t seed_or(std::uint64_t seed) {
   if (const char* given = std::getenv("LOCKSTEP_SEED")) seed = std::strtoull(given, nullptr, 10);
   std::cout << "LOCKSTEP_SEED=" << seed << std::endl;
   return seed;
+}
+
+std::uint64_t count_or(const char* variable, std::uint64_t usual) {
+  const char* given = std::getenv(variable);
+  return given == nullptr ? usual : std::strtoull(given, nullptr, 10);
 }
 
 }  // namespace lockstep::testing

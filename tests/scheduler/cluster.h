@@ -35,6 +35,7 @@ class Cluster {
   Cluster& pool(const std::string& name, std::int64_t total);
   Cluster& down(const std::string& host);
   Cluster& drained(const std::string& host);
+  Cluster& at(Time time);
 
   // A group in Pending; the order of calls is that of submission.
   GroupId pending(const GroupSpec& spec);
@@ -68,5 +69,7 @@ class Cluster {
                                           const std::vector<RoleDemand>& demand, const Fit& fit);
 // Seeds of random tests: LOCKSTEP_SEED, or the one given. Printed.
 [[nodiscard]] std::uint64_t seed_or(std::uint64_t seed);
+// How many cases of a random test: what the environment variable says, or as many as usual.
+[[nodiscard]] std::uint64_t count_or(const char* variable, std::uint64_t usual);
 
 }  // namespace lockstep::testing
