@@ -131,16 +131,18 @@ class Pass {
     {
       WhatIf own(view_);
       own.give(open->holdings());
-      if (Fit found = try_fit(group, wanted, group.head.domain); found.fits) {
+      const auto finish = [&](Fit found) {
         own.keep();
-        ask_again(key_of(group));  // it may need less than it held
         close(group);
         if (group.spec->partial) {
           found = as_many_as_fit(view_, *group.spec, wanted, whole_demand(group), group.head.domain, std::move(found));
         }
         add_placement(group, found);
-        return;
-      }
+        ask_again(key_of(group));  // it may need less than it held
+      };
+      if (Fit found = try_fit(group, wanted, group.head.domain); found.fits) return finish(std::move(found));
+      // What those behind it hold must not keep it from being complete: two would wait for each other.
+      if (take_from(later_than(group), group, wanted, group.head.domain, finish)) return;
     }
     std::vector<RoleDemand> missing = wanted;
     for (RoleDemand& each : missing) {
@@ -210,6 +212,14 @@ class Pass {
     return weaker;
   }
 
+  // The last in the order first.
+  [[nodiscard]] std::vector<const Group*> later_than(const Group& group) const {
+    std::vector<const Group*> later;
+    for (auto open = open_.rbegin(); open != open_.rend() && open->group != &group; ++open)
+      later.push_back(open->group);
+    return later;
+  }
+
   // Ends a reservation for `taker`.
   void release(const Group& group, const Group& taker) {
     for (const Holding& each : open_of(group)->holdings()) view_.give(*each.spec, each.role, *each.slices);
@@ -222,7 +232,13 @@ class Pass {
   template <class Done>
   bool take_from_weaker(const Group& group, const std::vector<RoleDemand>& demand, std::string_view inside,
                         Done&& done) {
-    std::vector<const Group*> weaker = weaker_than(group);
+    return take_from(weaker_than(group), group, demand, inside, done);
+  }
+
+  // From as few of them as it comes to, the first of `weaker` first.
+  template <class Done>
+  bool take_from(std::vector<const Group*> weaker, const Group& group, const std::vector<RoleDemand>& demand,
+                 std::string_view inside, Done&& done) {
     if (weaker.empty()) return false;
     WhatIf given(view_);
     std::size_t needed = 0;
@@ -322,7 +338,7 @@ class Pass {
       for (const Group* each : weaker) given.give(open_of(*each)->holdings());
       victims = scheduler_detail::find_victims(state_, view_, group, demand, *units);
       if (victims.evictions.empty()) return false;
-      released = not_beside(victims.fit, group, weaker);
+      released = not_beside(victims, group, weaker);
     }
     for (const Group* each : released) release(*each, group);
     for (EvictAction& eviction : victims.evictions) {
@@ -343,36 +359,34 @@ class Pass {
     return true;
   }
 
-  // Of `weaker` reservations, whose holdings are given back, those that share a host or a pool's rest with the plan.
-  std::vector<const Group*> not_beside(const Fit& fit, const Group& group, const std::vector<const Group*>& weaker) {
-    std::set<HostId> hosts;
-    for (const MemberPlacement& each : fit.members) {
-      for (const Slice& slice : each.slices) hosts.insert(slice.host);
-    }
-    for (const SparePlacement& each : fit.spares) {
-      for (const Slice& slice : each.slices) hosts.insert(slice.host);
-    }
-    std::vector<const Group*> released;
-    for (const Group* each : weaker) {
-      const std::vector<Holding> holdings = open_of(*each)->holdings();
-      const bool shares = std::any_of(holdings.begin(), holdings.end(), [&](const Holding& holding) {
-        return std::any_of(holding.slices->begin(), holding.slices->end(),
-                           [&](const Slice& slice) { return hosts.contains(slice.host); });
-      });
-      if (shares || asks_for_pools(group)) released.push_back(each);
-    }
-    return released;
-  }
-
-  [[nodiscard]] bool asks_for_pools(const Group& group) const {
-    for (const RoleSpec& role : group.spec->roles) {
-      for (const TaskTerm& term : role.tasks) {
-        for (const Counter& request : term.requests) {
-          if (is_pool(state_, request.name)) return true;
-        }
+  // Of `weaker` reservations, whose holdings are given back, those that have no room beside the plan.
+  std::vector<const Group*> not_beside(const scheduler_detail::Victims& victims, const Group& group,
+                                       const std::vector<const Group*>& weaker) {
+    if (weaker.empty()) return {};
+    CapacityView then = view_;
+    const auto give = [&](const std::vector<Holding>& holdings) {
+      for (const Holding& each : holdings) then.give(*each.spec, each.role, *each.slices);
+    };
+    for (const GroupId id : state_.indexes.owing) give(scheduler_detail::leaving(*state_.group(id)));
+    for (const EvictAction& eviction : victims.evictions) {
+      const Group& victim = *state_.group(eviction.group);
+      if (eviction.members.empty()) give(scheduler_detail::staying(victim));
+      for (const MemberKey& key : eviction.members) {
+        then.give(*victim.spec, key.role, victim.roles[key.role].members[key.index].hosts);
       }
     }
-    return false;
+    then.take(*group.spec, victims.fit.members, victims.fit.spares);
+    std::vector<const Group*> released;
+    for (auto each = weaker.rbegin(); each != weaker.rend(); ++each) {
+      const std::vector<Holding> holdings = open_of(**each)->holdings();
+      bool beside = true;
+      for (const Holding& holding : holdings)
+        beside = then.take(*holding.spec, holding.role, *holding.slices) && beside;
+      if (beside) continue;
+      give(holdings);
+      released.push_back(*each);
+    }
+    return released;
   }
 
   // Not those of groups that this pass changes: they are evicted already, or another group than the state says.

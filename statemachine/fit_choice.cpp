@@ -225,7 +225,8 @@ class Chooser {
   // The best of `parts` that holds it alone; nothing when none was found.
   [[nodiscard]] std::optional<HostChoice> choose_one(const Area& parts) {
     if (!exact_) return choose(parts, 1);
-    const bool hosts = parts.front().depth == kHostDepth && parts.back().depth == kHostDepth;
+    const bool hosts =
+        std::all_of(parts.begin(), parts.end(), [](const Domain& part) { return part.depth == kHostDepth; });
     if (hosts) return tightest_host(parts);
     std::optional<HostChoice> best_host;
     const HostChoice* best = nullptr;
