@@ -210,9 +210,12 @@ void on(const Context& context, const MemberStopped& event) {
   Group& group = context.group();
   const bool group_stops = group.head.phase == GroupPhase::Stopping;
   EditMember member(context.state, group, event.member);
-  member->phase = !group_stops && member->required ? MemberPhase::Waiting : MemberPhase::Stopped;
-  member->exit_code = event.exit_code;
-  member->signal = event.signal;
+  const bool runs_again = !group_stops && member->required;
+  member->phase = runs_again ? MemberPhase::Waiting : MemberPhase::Stopped;
+  if (!runs_again) {  // else it keeps those of the failure for which it runs again
+    member->exit_code = event.exit_code;
+    member->signal = event.signal;
+  }
   if (event.sequence != 0) member->sequence = event.sequence;
   member->kill = false;
   member->fenced = false;
