@@ -128,6 +128,11 @@ TEST(JobSet, KeepsARoleTogetherWhereKueueDoes) {
       "{kueue.x-k8s.io/podset-required-topology: block, kueue.x-k8s.io/podset-preferred-topology: rack}}, spec: {" +
       std::string(kMain) + "}}}}}";
   EXPECT_EQ(spec_of(jobset_text(worker)).roles[0].topology, (Topology{"block", "rack"}));
+  // Levels are named by the last part of a label; a host is a level of its own.
+  std::string labels = worker;
+  labels.replace(labels.find("topology: block"), 15, "topology: cloud.provider.com/topology-block");
+  labels.replace(labels.find("topology: rack"), 14, "topology: kubernetes.io/hostname");
+  EXPECT_EQ(spec_of(jobset_text(labels)).roles[0].topology, (Topology{"topology-block", "host"}));
   const ManifestResult both =
       read_good(jobset_text(worker, "", "annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: rack}"));
   EXPECT_EQ(both.groups[0].spec.roles[0].topology.required, "rack");

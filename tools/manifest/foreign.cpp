@@ -112,11 +112,14 @@ Result<std::int64_t> parse_kubernetes_quantity(std::string_view text, std::int64
   return amount;
 }
 
+std::string_view level_of_label(std::string_view label) { return label.substr(label.rfind('/') + 1); }
+
 void read_level(const Value& value, std::string& level) {
   std::string text;
   if (!value.read_scalar(text)) return;
   if (is_plain_key(text)) {
-    level = std::move(text);
+    level = level_of_label(text);
+    if (level == "hostname") level = "host";  // kubernetes.io/hostname
   } else {
     value.problem(fmt::format(
         "{} is not the name of a level; use printable ASCII without spaces, at most 253 characters", in_quotes(text)));

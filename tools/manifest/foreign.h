@@ -1,6 +1,6 @@
 #pragma once
 // What readers of other systems' manifests share: the list of what could not be carried, Kubernetes quantities, and
-// what Lockstep takes from a pod template. Not for use outside of this folder.
+// what Lockstep takes from a pod template. For this folder and tools/topology.
 //
 // Two kinds of "no" are kept apart. A field that Lockstep has no use for is named in a line ("..., not carried") and
 // the group is made without it. A field that would change which members run, or what ends the group, is a Problem: the
@@ -34,6 +34,8 @@ class NotCarried {
 // "1.5", "500m", "2e3", "64Gi" in units of 1/`scale`, rounded up as Kubernetes does it.
 [[nodiscard]] Result<std::int64_t> parse_kubernetes_quantity(std::string_view text, std::int64_t scale);
 
+// "cloud.provider.com/topology-rack": topology-rack, as levels are named here.
+[[nodiscard]] std::string_view level_of_label(std::string_view label);
 // The name of a topology level, as annotations give it; a problem, and `level` left alone, when it cannot be one.
 void read_level(const Value& value, std::string& level);
 

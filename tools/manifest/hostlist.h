@@ -1,5 +1,5 @@
 #pragma once
-// Hostlists with a bound of the caller's. Not for use outside of this folder.
+// Hostlists with a bound of the caller's. For this folder and tools/topology.
 
 #include <string>
 #include <string_view>

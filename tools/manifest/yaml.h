@@ -1,7 +1,7 @@
 #pragma once
 // YAML (and so JSON) text as a plain tree, with bounds, and a typed reader over it. The tree knows where its nodes
 // stand and which scalars were quoted. The reader knows the path of every value, collects everything that is wrong,
-// and refuses keys that nobody asked for. Not for use outside of this folder; no yaml-cpp type is seen here.
+// and refuses keys that nobody asked for. For this folder and tools/topology; no yaml-cpp type is seen here.
 //
 //     MapReader map(value);                 // a problem when it is no map, or a key is there twice
 //     map.number("replicas", role.replicas);

@@ -165,8 +165,6 @@ void Draft::place(HostInfo info, Where where, std::uint32_t domain) {
 // ---- what hosts have
 // ---------------------------------------------------------------------------------------------------
 
-std::string_view level_of_label(std::string_view key) { return key.substr(key.rfind('/') + 1); }
-
 bool add_counter(HostInfo& host, std::string_view name, std::int64_t amount) {
   if (!is_plain_key(name) || is_entry_key(name) || host.counters.size() > kCountersMax) return false;
   for (Counter& counter : host.counters) {

@@ -183,9 +183,6 @@ struct Draft {
   Where kind_where_{};
 };
 
-// The name of the level that the nodes' label stands for: "cloud.provider.com/topology-rack" -> "topology-rack".
-[[nodiscard]] std::string_view level_of_label(std::string_view key);
-
 // An amount of a counter, added to what the host has of it; false when no host can have a counter of this name.
 bool add_counter(HostInfo& host, std::string_view name, std::int64_t amount);
 // Sorts what was added; of attributes with one key the first stays.

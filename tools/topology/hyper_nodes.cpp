@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "tools/manifest/foreign.h"
 #include "tools/manifest/text.h"
 #include "tools/topology/draft.h"
 #include "tools/topology/pattern.h"
