@@ -39,7 +39,11 @@ class Pass {
  public:
   // `view` is what is free; what the pass does with it stays in it.
   Pass(const State& state, const ScheduleOptions& options, CapacityView& view)
-      : state_(state), options_(options), view_(view), plan_{state.head.seq, {}} {
+      : state_(state),
+        options_(options),
+        now_(std::max(options.now, state.head.time)),
+        view_(view),
+        plan_{state.head.seq, {}} {
     for (const OrderKey& key : state_.indexes.goes_on) {
       const Group* group = state_.group(key.group);
       if (group == nullptr || group->head.phase != GroupPhase::Reserving) continue;
@@ -69,8 +73,9 @@ class Pass {
       if (place(*state_.group(key.group)))
         wait_on(*alike, key);
       else
-        failed_.push_back(alike);
+        failed_.emplace_back(key, alike);
     }
+    put_in_order();
     return std::move(plan_);
   }
 
@@ -82,10 +87,25 @@ class Pass {
     if (const auto next = alike.upper_bound(key); next != alike.end()) waiting_.emplace(*next, &alike);
   }
 
-  // More is free than when groups of some shapes failed: those behind `key` are asked again.
-  void ask_again(const OrderKey& key) {
-    for (const Alike* alike : failed_) wait_on(*alike, key);
+  // More is free than when groups of some shapes failed.
+  void ask_again() {
+    waiting_.insert(failed_.begin(), failed_.end());
     failed_.clear();
+  }
+
+  // What gives something back comes before what may take it: releases and evictions, then reservations that change or
+  // become placements, then the others, each in the order in which they were decided.
+  void put_in_order() {
+    const auto rank = [&](const PlanAction& action) {
+      if (std::holds_alternative<ReleaseAction>(action) || std::holds_alternative<EvictAction>(action)) return 0;
+      const auto* place = std::get_if<PlaceAction>(&action);
+      const auto* reserve = std::get_if<ReserveAction>(&action);
+      if (place == nullptr && reserve == nullptr) return 2;
+      const Group* group = state_.group(place != nullptr ? place->group : reserve->group);
+      return group->head.phase == GroupPhase::Reserving ? 1 : 2;
+    };
+    std::stable_sort(plan_.actions.begin(), plan_.actions.end(),
+                     [&](const PlanAction& a, const PlanAction& b) { return rank(a) < rank(b); });
   }
 
   void go_on(const Group& group) {
@@ -113,8 +133,12 @@ class Pass {
         return add_placement(group, as_many_as_fit(view_, *group.spec, least, wanted, {}, std::move(found)));
       }
     }
-    return take_from_weaker(group, least, {}, [&](const Fit& found) { add_placement(group, found); }) ||
-           borrow(group, least) || preempt(group, least) || reserve(group, least);
+    const auto add = [&](Fit found) {
+      if (group.spec->partial) found = as_many_as_fit(view_, *group.spec, least, wanted, {}, std::move(found));
+      add_placement(group, found);
+    };
+    return take_from_weaker(group, least, {}, add) || borrow(group, least, wanted) || preempt(group, least) ||
+           reserve(group, least);
   }
 
   bool add_placement(const Group& group, const Fit& found) {
@@ -138,12 +162,13 @@ class Pass {
           found = as_many_as_fit(view_, *group.spec, wanted, whole_demand(group), group.head.domain, std::move(found));
         }
         add_placement(group, found);
-        ask_again(key_of(group));  // it may need less than it held
+        ask_again();  // it may need less than it held
       };
       if (Fit found = try_fit(group, wanted, group.head.domain); found.fits) return finish(std::move(found));
       // What those behind it hold must not keep it from being complete: two would wait for each other.
       if (take_from(later_than(group), group, wanted, group.head.domain, finish)) return;
     }
+    if (find_reserve_action(group) != nullptr) return;  // it has lent something in this pass: the next one goes on
     std::vector<RoleDemand> missing = wanted;
     for (RoleDemand& each : missing) {
       each.inside = role_domain(state_, group, each.role);
@@ -154,7 +179,7 @@ class Pass {
     if (!members.empty()) return hold(*open, std::move(members), group.head.domain);
     // Others may have come or gone since its end was projected. What could be any moment now is not worth an event.
     const Time now_projected = projected(*open, group.head.domain);
-    if (now_projected == group.head.projected || now_projected == state_.head.time) return;
+    if (now_projected == group.head.projected || now_projected == now_) return;
     reserve_action(group).projected = now_projected;
   }
 
@@ -173,7 +198,7 @@ class Pass {
     if (open.preempts) return {};
     WhatIf own(view_);
     own.give(open.holdings());
-    return scheduler_detail::projected_in(state_, view_, *open.group,
+    return scheduler_detail::projected_in(state_, now_, view_, *open.group,
                                           whole_demand(*open.group, open.group->spec->partial), domain);
   }
 
@@ -192,12 +217,17 @@ class Pass {
     });
   }
 
-  // The one action about a reservation in this plan.
-  ReserveAction& reserve_action(const Group& group) {
+  ReserveAction* find_reserve_action(const Group& group) {
     for (PlanAction& action : plan_.actions) {
       auto* reserve = std::get_if<ReserveAction>(&action);
-      if (reserve != nullptr && reserve->group == group.head.id) return *reserve;
+      if (reserve != nullptr && reserve->group == group.head.id) return reserve;
     }
+    return nullptr;
+  }
+
+  // The one action about a reservation in this plan.
+  ReserveAction& reserve_action(const Group& group) {
+    if (ReserveAction* known = find_reserve_action(group)) return *known;
     plan_.actions.emplace_back(ReserveAction{.group = group.head.id, .projected = group.head.projected});
     return std::get<ReserveAction>(plan_.actions.back());
   }
@@ -220,12 +250,12 @@ class Pass {
     return later;
   }
 
-  // Ends a reservation for `taker`.
-  void release(const Group& group, const Group& taker) {
+  // Ends a reservation for somebody else.
+  void release(const Group& group) {
     for (const Holding& each : open_of(group)->holdings()) view_.give(*each.spec, each.role, *each.slices);
     close(group);
     plan_.actions.emplace_back(ReleaseAction{group.head.id, ReservationEnd::Taken});
-    ask_again(key_of(taker));
+    ask_again();
   }
 
   // Whoever has a strictly higher priority may take it; taking any of it releases all of it.
@@ -260,16 +290,16 @@ class Pass {
       }
     }
     given.rewind(0);
-    for (const Group* each : weaker) release(*each, group);
+    for (const Group* each : weaker) release(*each);
     done(found);
     return true;
   }
 
   // ---- what reservations lend
   // To a group that ends before they should be complete, and so delays none of them.
-  bool borrow(const Group& group, const std::vector<RoleDemand>& demand) {
+  bool borrow(const Group& group, const std::vector<RoleDemand>& demand, const std::vector<RoleDemand>& wanted) {
     if (group.spec->run_limit.value <= 0) return false;
-    const Time end = state_.head.time + group.spec->run_limit;
+    const Time end = now_ + group.spec->run_limit;
     WhatIf given(view_);
     std::vector<Open*> lenders;
     for (Open& open : open_) {
@@ -279,8 +309,9 @@ class Pass {
       lenders.push_back(&open);
     }
     if (lenders.empty()) return false;
-    const Fit found = try_fit(group, demand, {});
+    Fit found = try_fit(group, demand, {});
     if (!found.fits) return false;
+    if (group.spec->partial) found = as_many_as_fit(view_, *group.spec, demand, wanted, {}, std::move(found));
     given.keep();
     view_.take(*group.spec, found.members, found.spares);
     for (Open* lender : lenders) take_again(*lender);
@@ -340,7 +371,7 @@ class Pass {
       if (victims.evictions.empty()) return false;
       released = not_beside(victims, group, weaker);
     }
-    for (const Group* each : released) release(*each, group);
+    for (const Group* each : released) release(*each);
     for (EvictAction& eviction : victims.evictions) {
       changed_.insert(eviction.group);
       plan_.actions.emplace_back(std::move(eviction));
@@ -393,7 +424,7 @@ class Pass {
   const std::vector<scheduler_detail::Unit>* units_below(std::int32_t priority) {
     auto [entry, fresh] = units_.try_emplace(priority);
     if (fresh) {
-      entry->second = scheduler_detail::units_below(state_, priority);
+      entry->second = scheduler_detail::units_below(state_, now_, priority);
       std::erase_if(entry->second,
                     [&](const scheduler_detail::Unit& unit) { return changed_.contains(unit.group->head.id); });
     }
@@ -404,7 +435,7 @@ class Pass {
   bool reserve(const Group& group, const std::vector<RoleDemand>& demand) {
     if (group.spec->mode != PlacementMode::Reserve) return false;
     if (open_in_queue_[group.head.identity.queue] >= options_.reservations_max_per_queue) return false;
-    const scheduler_detail::Site site = scheduler_detail::choose_site(state_, view_, group, demand);
+    const scheduler_detail::Site site = scheduler_detail::choose_site(state_, now_, view_, group, demand);
     if (site.domain.empty()) return false;
     ++open_in_queue_[group.head.identity.queue];
     open_reservation({&group, false, {}}, scheduler_detail::hold_now(view_, group, demand, site.domain), site.domain);
@@ -461,10 +492,11 @@ class Pass {
 
   const State& state_;
   const ScheduleOptions& options_;
+  Time now_;
   CapacityView& view_;
   Plan plan_;
   std::map<OrderKey, const Alike*> waiting_;  // the next of each shape that may still fit
-  std::vector<const Alike*> failed_;
+  std::vector<std::pair<OrderKey, const Alike*>> failed_;
   std::vector<Open> open_;  // in the total order
   std::map<std::string, std::uint32_t> open_in_queue_;
   std::map<std::int32_t, std::vector<scheduler_detail::Unit>> units_;  // by priority that asks
@@ -482,13 +514,14 @@ Scheduler::Scheduler() = default;
 Scheduler::Scheduler(const ScheduleOptions& options) : options_(options) {}
 Scheduler::~Scheduler() = default;
 
-Plan Scheduler::plan(const State& state) {
+Plan Scheduler::plan(const State& state, Time now) {
   if (view_ == nullptr || state_ != &state) {
     view_ = std::make_unique<CapacityView>(CapacityView::following(state));
     state_ = &state;
   } else {
     view_->follow();
   }
+  options_.now = now;
   return Pass(state, options_, *view_).run();
 }
 

@@ -11,6 +11,7 @@
 namespace lockstep {
 
 struct ScheduleOptions {
+  Time now{};  // what run limits are counted from; never before the last event of the state, which 0 stands for
   std::uint32_t actions_max{100'000};           // a bound on one plan; the next pass goes on
   std::uint32_t reservations_max_per_queue{1};  // open at a time; those of preemptors are not counted
 };
@@ -25,7 +26,8 @@ class Scheduler {
   Scheduler();
   explicit Scheduler(const ScheduleOptions& options);
   ~Scheduler();
-  [[nodiscard]] Plan plan(const State& state);
+  // `now`: as ScheduleOptions::now, in place of it.
+  [[nodiscard]] Plan plan(const State& state, Time now = {});
 
  private:
   ScheduleOptions options_;

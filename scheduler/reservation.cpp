@@ -19,9 +19,8 @@ struct Ending {
 };
 
 // What is leaving already ends now.
-std::vector<Ending> endings(const State& state) {
+std::vector<Ending> endings(const State& state, Time now) {
   std::vector<Ending> found;
-  const Time now = state.head.time;
   state.groups.for_each([&](const Group& group) {
     const bool runs = is_active(group.head.phase) && group.spec->run_limit.value > 0;
     if (!runs) return;
@@ -42,19 +41,19 @@ std::vector<Ending> endings(const State& state) {
 
 }  // namespace
 
-Time projected_in(const State& state, CapacityView& view, const Group& group, const std::vector<RoleDemand>& demand,
-                  const std::string& domain) {
+Time projected_in(const State& state, Time now, CapacityView& view, const Group& group,
+                  const std::vector<RoleDemand>& demand, const std::string& domain) {
   const auto fits = [&] { return fits_in(view, *group.spec, demand, domain); };
   WhatIf later(view);
   for (const GroupId other : state.indexes.owing) later.give(leaving(*state.group(other)));
-  if (fits()) return state.head.time;
-  const std::vector<Ending> ends = endings(state);
-  const std::size_t now = later.mark();
+  if (fits()) return now;
+  const std::vector<Ending> ends = endings(state, now);
+  const std::size_t before = later.mark();
   std::size_t fails = 0;
   std::size_t works = ends.size() + 1;
   while (works - fails > 1) {
     const std::size_t middle = fails + (works - fails) / 2;
-    later.rewind(now);
+    later.rewind(before);
     for (std::size_t i = 0; i < middle; ++i) later.give(staying(*ends[i].group));
     (fits() ? works : fails) = middle;
   }
@@ -67,7 +66,8 @@ std::vector<MemberPlacement> hold_now(const CapacityView& view, const Group& gro
   return as_many_as_fit(view, *group.spec, demand, domain).members;
 }
 
-Site choose_site(const State& state, CapacityView& view, const Group& group, const std::vector<RoleDemand>& demand) {
+Site choose_site(const State& state, Time now, CapacityView& view, const Group& group,
+                 const std::vector<RoleDemand>& demand) {
   const CapacityView empty(state, Capacity::Up);
   const GroupSpec& spec = *group.spec;
   struct Candidate {
@@ -84,7 +84,7 @@ Site choose_site(const State& state, CapacityView& view, const Group& group, con
   Site best;
   std::size_t most = 0;
   for (const Candidate& each : candidates) {
-    const Time projected = projected_in(state, view, group, demand, each.domain);
+    const Time projected = projected_in(state, now, view, group, demand, each.domain);
     const bool known = projected.value != 0;
     const bool sooner = known && (!best.projected || projected < best.projected);
     const bool alike = known ? projected == best.projected : !best.projected;

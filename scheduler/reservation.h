@@ -16,12 +16,12 @@ struct Site {
 };
 
 // The domain that completes first: by run limits; where these do not tell, in which most of it fits now.
-[[nodiscard]] Site choose_site(const State& state, CapacityView& view, const Group& group,
+[[nodiscard]] Site choose_site(const State& state, Time now, CapacityView& view, const Group& group,
                                const std::vector<RoleDemand>& demand);
 
 // When `demand` should fit into `domain` of what `view` has free, as far as the run limits of those who hold something
 // tell; 0 = unknown.
-[[nodiscard]] Time projected_in(const State& state, CapacityView& view, const Group& group,
+[[nodiscard]] Time projected_in(const State& state, Time now, CapacityView& view, const Group& group,
                                 const std::vector<RoleDemand>& demand, const std::string& domain);
 
 // Members of `demand` that can be held in `domain` now, by role and index; spares are not held.

@@ -275,9 +275,8 @@ class Search {
 
 }  // namespace
 
-std::vector<Unit> units_below(const State& state, std::int32_t priority) {
+std::vector<Unit> units_below(const State& state, Time now, std::int32_t priority) {
   std::vector<Unit> units;
-  const Time now = state.head.time;
   for (const auto& [below, groups] : state.indexes.preemptible) {
     if (below >= priority) break;
     for (const GroupId id : groups) {

@@ -24,7 +24,7 @@ struct Victims {
 };
 
 // Groups that may be evicted for one of this priority, as units, the cheapest first.
-[[nodiscard]] std::vector<Unit> units_below(const State& state, std::int32_t priority);
+[[nodiscard]] std::vector<Unit> units_below(const State& state, Time now, std::int32_t priority);
 
 // The cheapest of `units` that make `demand` fit into `view` together with what is leaving anyway: exact for few units,
 // else a set of which none can be spared. `view` is as it was afterwards.

@@ -177,15 +177,104 @@ void Cluster::ask_resize(GroupId id, RoleIndex role, std::uint32_t replicas) {
   head.resize_to = replicas;
 }
 
+GroupId Cluster::reserving(const GroupSpec& spec, const std::string& domain, const std::vector<std::string>& hosts) {
+  const GroupId id = add_group(spec, GroupPhase::Reserving);
+  group(id).head.domain = domain;
+  for (std::uint32_t index = 0; index < hosts.size(); ++index) {
+    if (hosts[index].empty()) continue;
+    Member& member = group(id).roles[0].members.at(index);
+    member.phase = MemberPhase::Reserved;
+    member.hosts = {{.host = HostId{}, .term = 0, .count = 1}};
+    state_.hosts.for_each([&](const Host& host) {
+      if (host.facts.info.name == hosts[index]) member.hosts[0].host = host.facts.id;
+    });
+  }
+  return id;
+}
+
+void Cluster::started(GroupId id, Time at) {
+  for (Role& role : group(id).roles) {
+    for (Member& member : role.members) member.started_at = at;
+  }
+}
+
+void Cluster::stop(GroupId id) {
+  Group& stopping = group(id);
+  const bool backoff = stopping.head.phase == GroupPhase::Backoff;
+  stopping.head.phase = GroupPhase::Stopping;
+  stopping.head.next = StopNext::Requeue;
+  stopping.head.keep_hosts = false;
+  for (Role& role : stopping.roles) {
+    role.spares.clear();
+    for (Member& member : role.members) {
+      if (is_live(member.phase) || (backoff && !member.hosts.empty())) member.phase = MemberPhase::Stopping;
+    }
+  }
+}
+
+void Cluster::gone(GroupId id) {
+  for (Role& role : group(id).roles) {
+    for (Member& member : role.members) {
+      if (member.phase != MemberPhase::Stopping) continue;
+      member.phase = MemberPhase::Stopped;
+      member.hosts.clear();
+    }
+  }
+  if (group(id).head.phase == GroupPhase::Stopping) group(id).head.phase = GroupPhase::Cancelled;
+}
+
 State& Cluster::state() {
   rebuild_derived(state_);
   return state_;
+}
+
+namespace {
+
+void give_up_reservation(Group& group) {
+  for (Role& role : group.roles) {
+    for (Member& member : role.members) {
+      if (member.phase != MemberPhase::Reserved) continue;
+      member.phase = MemberPhase::Waiting;
+      member.hosts.clear();
+    }
+  }
+  group.head.domain.clear();
+  group.head.projected = {};
+  group.head.victims.clear();
+}
+
+}  // namespace
+
+void Cluster::reserve(const ReserveAction& action, const Plan& plan) {
+  Group& here = group(action.group);
+  if (here.head.phase == GroupPhase::Pending) {
+    here.head.phase = GroupPhase::Reserving;
+    here.head.domain = action.domain;
+    for (const PlanAction& other : plan.actions) {
+      const auto* evict = std::get_if<EvictAction>(&other);
+      if (evict != nullptr && evict->by == action.group) here.head.victims.push_back(evict->group);
+    }
+  }
+  here.head.projected = action.projected;
+  for (const MemberKey& key : action.lost) {
+    Member& member = here.roles.at(key.role).members.at(key.index);
+    EXPECT_EQ(member.phase, MemberPhase::Reserved);
+    member.phase = MemberPhase::Waiting;
+    member.hosts.clear();
+  }
+  for (const MemberPlacement& each : action.members) {
+    Member& member = here.roles.at(each.member.role).members.at(each.member.index);
+    EXPECT_TRUE(member.hosts.empty()) << "an extension adds members";
+    member.phase = MemberPhase::Reserved;
+    member.hosts = each.slices;
+  }
 }
 
 void Cluster::carry_out(const Plan& plan) {
   for (const PlanAction& action : plan.actions) {
     if (const auto* place = std::get_if<PlaceAction>(&action)) {
       Group& placed = group(place->group);
+      give_up_reservation(placed);
       placed.head.phase = GroupPhase::Placed;
       placed.head.domain = place->domain;
       give_hosts(placed, place->members, MemberPhase::Placed);
@@ -195,8 +284,19 @@ void Cluster::carry_out(const Plan& plan) {
     } else if (const auto* grow = std::get_if<GrowAction>(&action)) {
       give_hosts(group(grow->group), grow->members, MemberPhase::Placed);
       group(grow->group).roles.at(grow->role).head.resize_pending = false;
-    } else {
-      ADD_FAILURE() << "an action that this scheduler does not make";
+    } else if (const auto* reserve_it = std::get_if<ReserveAction>(&action)) {
+      reserve(*reserve_it, plan);
+    } else if (const auto* release = std::get_if<ReleaseAction>(&action)) {
+      give_up_reservation(group(release->group));
+      group(release->group).head.phase = GroupPhase::Pending;
+      group(release->group).head.order = Seq{++state_.head.seq.value};
+    } else if (const auto* evict = std::get_if<EvictAction>(&action)) {
+      if (evict->members.empty()) stop(evict->group);
+      for (const MemberKey& key : evict->members) {
+        Member& member = group(evict->group).roles.at(key.role).members.at(key.index);
+        member.required = false;
+        member.phase = MemberPhase::Stopping;
+      }
     }
   }
   ++state_.head.seq.value;

@@ -45,6 +45,15 @@ class Cluster {
   // Takes the member's hosts away, as after a host that went down: it waits, its group recovers.
   void lose(GroupId id, RoleIndex role, std::uint32_t index);
   void ask_resize(GroupId id, RoleIndex role, std::uint32_t replicas);
+  // A group of one role with one task per member that reserves: its members, as far as they are named, hold these
+  // hosts.
+  GroupId reserving(const GroupSpec& spec, const std::string& domain, const std::vector<std::string>& hosts);
+  // Its members were all started then.
+  void started(GroupId id, Time at);
+  // It stops, to be placed anew later: what it holds is leaving.
+  void stop(GroupId id);
+  // Those of its members that stop are gone, with what they held.
+  void gone(GroupId id);
 
   // The state with everything derived brought up to date.
   State& state();
@@ -54,6 +63,7 @@ class Cluster {
  private:
   GroupId add_group(const GroupSpec& spec, GroupPhase phase);
   HostInfo& host_named(const std::string& name);
+  void reserve(const ReserveAction& action, const Plan& plan);
   State state_;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 // One pass; `moved` tells whether it wrote anything.
 Outcome pass(Run& run, bool& moved) {
-  Plan planned = run.passes.plan(run.state());
+  Plan planned = run.passes.plan(run.state(), run.world.now());
   const Seq before = run.state().head.seq;
   if (planned.actions.empty()) return Refusal{};
   auto outcome = send(run, Actor::Scheduler, ApplyPlan{std::move(planned)});
