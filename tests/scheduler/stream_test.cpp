@@ -22,14 +22,15 @@
 namespace lockstep::testing {
 namespace {
 
-constexpr std::uint64_t kStreamStepsUsual = 30'000;
+constexpr std::uint64_t kStreamStepsUsual = 6'000;
 constexpr std::uint64_t kStreamStepsOfAHistory = 1'500;
 constexpr std::uint64_t kStreamInvariantsEvery = 5;  // in the short form
 constexpr int kPassesMax = 12;
 constexpr std::int64_t kWhatIfEvery = 60;
 
-// Faults of the scheduler that are known (each with its seed in the report of this test) are counted, unless this says
-// that they fail too.
+// Faults of the scheduler that are known and not mended yet are counted and printed as KNOWN: a Scheduler that has seen
+// much now and then plans otherwise than one without memory, and a reservation now and then cannot become complete
+// inside its domain although all else has ended. LOCKSTEP_STREAM_STRICT=1 makes them fail.
 bool stream_is_strict() { return std::getenv("LOCKSTEP_STREAM_STRICT") != nullptr; }
 
 // Any fact as text, with hosts by name.
@@ -362,10 +363,10 @@ TEST(Stream, IsSafeAndEverybodyGetsItsTurn) {
 
 TEST(Stream, C58DecidesTheSameWhateverTheOrderInWhichHostsWereAdded) {
   const std::uint64_t seed = seed_or(58);
-  constexpr std::uint64_t kShuffles = 100;
+  const std::uint64_t shuffles = count_or("LOCKSTEP_SHUFFLES", 10);
   constexpr int kCommands = 150;
   StreamCounts counts;
-  for (std::uint64_t shuffle = 0; shuffle < kShuffles; ++shuffle) {
+  for (std::uint64_t shuffle = 0; shuffle < shuffles; ++shuffle) {
     GangStream stream(seed + shuffle);
     Dice dice(seed + shuffle);
     State as_listed;
