@@ -506,7 +506,7 @@ class Pass {
 }  // namespace
 
 Plan plan(const State& state, const ScheduleOptions& options) {
-  CapacityView view(state, Capacity::Free);
+  CapacityView view = CapacityView::following(state);  // what a Scheduler keeps
   return Pass(state, options, view).run();
 }
 

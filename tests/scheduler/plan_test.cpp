@@ -416,6 +416,14 @@ TEST_F(TwoRacks, AKnownEndComesBeforeAnUnknownOneWhateverFitsNow) {
   EXPECT_EQ(pass(cluster), "reserve g4 in r2: w[0]: b003, at 1090s");
 }
 
+TEST_F(TwoRacks, OfEqualEndsThatWhereMostFitsNow) {
+  (void)cluster.running(only_on("a001", 1, 90));
+  (void)cluster.running(only_on("a002", 1, 90));
+  (void)cluster.running(only_on("b001", 1, 90));
+  (void)cluster.pending(in_reserve_mode(in_one_rack(workers(3, 1))));
+  EXPECT_EQ(pass(cluster), "reserve g4 in r2: w[0]: b002; w[1]: b003, at 1090s");
+}
+
 TEST_F(TwoRacks, NoReservationOpensWhereEvenEmptyHostsWouldNotDo) {
   (void)cluster.running(only_on("a001", 1, 60));
   cluster.down("b002");
@@ -501,10 +509,15 @@ TEST(Reservation, OfAPreemptorIsNotCounted) {
   cluster.at(kMorning).hosts(2, "n", "", {{"cpu", 1}});
   (void)cluster.running(only_on("n001"));
   (void)cluster.pending(workers(2, 1, 5));  // in atomic mode
+  const GroupId first = cluster.pending(in_reserve_mode(workers(2, 1)));
   (void)cluster.pending(in_reserve_mode(workers(2, 1)));
-  (void)cluster.pending(in_reserve_mode(workers(2, 1)));
-  EXPECT_EQ(pass_and_go(cluster), "evict g1 for g2\nreserve g2 in /: w[1]: n002\nreserve g3 in /");
-  EXPECT_EQ(pass(cluster), "");
+  EXPECT_EQ(pass(cluster), "evict g1 for g2\nreserve g2 in /: w[1]: n002\nreserve g3 in /");
+  cluster.group(first).head.phase = GroupPhase::Suspended;
+  EXPECT_EQ(pass_and_go(cluster), "evict g1 for g2\nreserve g2 in /: w[1]: n002\nreserve g4 in /");
+  cluster.group(first).head.phase = GroupPhase::Pending;
+  EXPECT_EQ(pass(cluster), "") << "g4 counts";
+  cluster.group(GroupId{4}).head.phase = GroupPhase::Suspended;
+  EXPECT_EQ(pass(cluster), "reserve g3 in /") << "g2 does not, when it is open either";
 }
 
 TEST(Reservation, IsFreeToAStrictlyHigherPriorityAndNotToAnEqualOne) {
@@ -818,6 +831,17 @@ TEST(Preemption, ReleasesWeakerReservationsThatThePlanNeedsAndNoOthers) {
   (void)cluster.reserving(in_reserve_mode(workers(4, 1, 2)), "/", {"n003"});
   (void)cluster.pending(workers(3, 1, 5));
   EXPECT_EQ(pass(cluster), "release g4\nrelease g3\nevict g1 for g5\nreserve g5 in /: w[1]: n002; w[2]: n003");
+}
+
+TEST(Preemption, LeavesWeakerReservationsThatHaveRoomBesideThePlan) {
+  Cluster cluster;
+  cluster.at(kMorning).hosts(2, "n", "", {{"cpu", 1}});
+  (void)cluster.running(only_on("n001"));
+  (void)cluster.reserving(in_reserve_mode(workers(2, 1, 1)), "/", {"n002"});
+  GroupSpec group = only_on("n001");
+  group.priority = 5;
+  (void)cluster.pending(group);
+  EXPECT_EQ(pass(cluster), "evict g1 for g3\nreserve g3 in /");
 }
 
 TEST(Plan, StopsAtTheBoundWithinReservationsAndEvictions) {
