@@ -687,9 +687,10 @@ TEST(Preemption, LosesTheLeastWork) {
 TEST(Preemption, OfEqualWorkTakesFewerTasksAndThenTheLatestSubmitted) {
   Cluster cluster;
   cluster.at(kMorning).hosts(3, "n", "", {{"cpu", 4}});
-  (void)cluster.running(only_on("n001", 4));
-  (void)cluster.running(only_on("n002", 4));
-  (void)cluster.running(spec({role("w", 1, {on_one_host(term(4, {{"cpu", 1}}, {{"name", "n003"}}))})}));
+  cluster.started(cluster.running(only_on("n001", 4)), ago(20));
+  cluster.started(cluster.running(only_on("n002", 4)), ago(20));
+  const GroupSpec four = spec({role("w", 1, {on_one_host(term(4, {{"cpu", 1}}, {{"name", "n003"}}))})});
+  cluster.started(cluster.running(four), ago(5));
   (void)cluster.pending(workers(1, 4, 1));
   EXPECT_EQ(pass(cluster), "evict g2 for g4\nreserve g4 in /");
 }

@@ -124,7 +124,6 @@ class StreamPasses {
  public:
   explicit StreamPasses(StreamCounts& counts) : counts_(counts) {}
 
-
   // Until nothing is left to do. Empty, or what is wrong.
   std::string run(State& state, Time now, bool against_fresh, bool& changed) {
     for (int passes = 0;; ++passes) {
