@@ -278,5 +278,67 @@ TEST(LendingNothing, OfAPreemptor) {
   EXPECT_EQ(pass(cluster), "place g2 in /: w[0]: n001; w[1]: n002");
 }
 
+// The lender comes behind the borrower in the order, and is gone through after it.
+TEST(Reservation, KeepsTheProjectedEndWhenTheBorrowerCameFirst) {
+  Cluster cluster;
+  cluster.at(kMorning).hosts(3, "n", "", {{"cpu", 1}});
+  cluster.started(cluster.running(only_on("n001", 1, 1000)), kMorning);
+  (void)cluster.pending(with_limit(workers(2, 1), 10));
+  const GroupId lender = cluster.reserving(in_reserve_mode(workers(3, 1)), "/", {"n002", "n003"});
+  cluster.group(lender).head.projected = Time{seconds(2'000).value};
+  EXPECT_EQ(pass(cluster), "reserve g3, lost w[0] w[1], at 2000s\nplace g2 in /: w[0]: n002; w[1]: n003");
+}
+
+TEST(Reservation, IsTakenForAsManyMembersOfAPartialGroupAsFit) {
+  Cluster cluster;
+  cluster.at(kMorning).hosts(3, "n", "", {{"cpu", 1}});
+  (void)cluster.reserving(in_reserve_mode(workers(4, 1)), "/", {"n001", "n002", "n003"});
+  cluster.down("n003");
+  GroupSpec group = workers(3, 1, 1);
+  group.partial = true;
+  group.roles[0].min = 1;
+  (void)cluster.pending(group);
+  EXPECT_EQ(pass(cluster), "release g1\nplace g2 in /: w[0]: n001; w[1]: n002");
+}
+
+TEST(Reservation, LendsAsManyMembersOfAPartialGroupAsFit) {
+  Cluster cluster;
+  cluster.at(kMorning).hosts(3, "n", "", {{"cpu", 1}});
+  cluster.started(cluster.running(only_on("n001", 1, 1000)), kMorning);
+  const GroupId lender = cluster.reserving(in_reserve_mode(workers(3, 1)), "/", {"n002", "n003"});
+  cluster.group(lender).head.projected = Time{seconds(2'000).value};
+  GroupSpec group = with_limit(workers(2, 1), 10);
+  group.partial = true;
+  group.roles[0].min = 1;
+  (void)cluster.pending(group);
+  EXPECT_EQ(pass(cluster), "reserve g2, lost w[0] w[1], at 2000s\nplace g3 in /: w[0]: n002; w[1]: n003");
+}
+
+// g2 is complete elsewhere; what it held and needs no more belongs to g1, which has waited longer than g3.
+TEST(Reservation, LeavesWhatItNeedsNoMoreToTheFirstInTheOrder) {
+  Cluster cluster;
+  cluster.at(kMorning).host("a", "", {{"cpu", 2}}).host("x", "", {{"cpu", 1}});
+  (void)cluster.pending(only_on("x"));
+  (void)cluster.reserving(in_reserve_mode(workers(2, 1)), "/", {"x"});
+  (void)cluster.pending(only_on("x"));
+  const Plan made = plan(cluster.state());
+  for (const PlanAction& action : made.actions) {
+    const auto* place = std::get_if<PlaceAction>(&action);
+    EXPECT_FALSE(place != nullptr && place->group == GroupId{3}) << shown(cluster.state(), made);
+  }
+}
+
+// The borrower comes before its lender in the plan, and the lender is then complete elsewhere: decide refuses the plan.
+TEST(Reservation, BorrowerAheadOfALenderThatIsCompleteElsewhere) {
+  Cluster cluster;
+  cluster.at(kMorning).hosts(3, "n", "", {{"cpu", 1}});
+  (void)cluster.pending(with_limit(only_on("n001"), 10));
+  const GroupId lender = cluster.reserving(in_reserve_mode(workers(2, 1)), "/", {"n001"});
+  cluster.group(lender).head.projected = Time{seconds(2'000).value};
+  const State& state = cluster.state();
+  const Plan made = plan(state);
+  EXPECT_EQ(decide(state, {.time = kMorning, .body = ApplyPlan{made}}).answer.text, "") << shown(state, made);
+}
+
 }  // namespace
 }  // namespace lockstep::testing
