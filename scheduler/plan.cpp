@@ -319,12 +319,9 @@ class Pass {
     return true;
   }
 
-  [[nodiscard]] Time projected_of(const Open& open) const {
-    for (const PlanAction& action : plan_.actions) {
-      const auto* reserve = std::get_if<ReserveAction>(&action);
-      if (reserve != nullptr && reserve->group == open.group->head.id) return reserve->projected;
-    }
-    return open.group->head.projected;
+  [[nodiscard]] Time projected_of(const Open& open) {
+    const ReserveAction* action = find_reserve_action(*open.group);
+    return action != nullptr ? action->projected : open.group->head.projected;
   }
 
   // A lender keeps what is not in use now; the rest is lent.
@@ -359,15 +356,15 @@ class Pass {
   // With the eviction the group opens a reservation that holds the free part of the plan. What weaker reservations hold
   // is free to it; those that the plan needs are released.
   bool preempt(const Group& group, const std::vector<RoleDemand>& demand) {
-    const auto units = units_below(group.spec->priority);
-    if (units->empty()) return false;
+    const std::vector<scheduler_detail::Unit>& units = units_below(group.spec->priority);
+    if (units.empty()) return false;
     const std::vector<const Group*> weaker = weaker_than(group);
     scheduler_detail::Victims victims;
     std::vector<const Group*> released;
     {
       WhatIf given(view_);
       for (const Group* each : weaker) given.give(open_of(*each)->holdings());
-      victims = scheduler_detail::find_victims(state_, view_, group, demand, *units);
+      victims = scheduler_detail::find_victims(state_, view_, group, demand, units);
       if (victims.evictions.empty()) return false;
       released = not_beside(victims, group, weaker);
     }
@@ -398,14 +395,7 @@ class Pass {
     const auto give = [&](const std::vector<Holding>& holdings) {
       for (const Holding& each : holdings) then.give(*each.spec, each.role, *each.slices);
     };
-    for (const GroupId id : state_.indexes.owing) give(scheduler_detail::leaving(*state_.group(id)));
-    for (const EvictAction& eviction : victims.evictions) {
-      const Group& victim = *state_.group(eviction.group);
-      if (eviction.members.empty()) give(scheduler_detail::staying(victim));
-      for (const MemberKey& key : eviction.members) {
-        then.give(*victim.spec, key.role, victim.roles[key.role].members[key.index].hosts);
-      }
-    }
+    give(victims.freed);
     then.take(*group.spec, victims.fit.members, victims.fit.spares);
     std::vector<const Group*> released;
     for (auto each = weaker.rbegin(); each != weaker.rend(); ++each) {
@@ -421,14 +411,14 @@ class Pass {
   }
 
   // Not those of groups that this pass changes: they are evicted already, or another group than the state says.
-  const std::vector<scheduler_detail::Unit>* units_below(std::int32_t priority) {
+  const std::vector<scheduler_detail::Unit>& units_below(std::int32_t priority) {
     auto [entry, fresh] = units_.try_emplace(priority);
     if (fresh) {
       entry->second = scheduler_detail::units_below(state_, now_, priority);
       std::erase_if(entry->second,
                     [&](const scheduler_detail::Unit& unit) { return changed_.contains(unit.group->head.id); });
     }
-    return &entry->second;
+    return entry->second;
   }
 
   // ---- new reservations

@@ -39,15 +39,12 @@ std::vector<Ending> endings(const State& state, Time now) {
   return found;
 }
 
-}  // namespace
-
-Time projected_in(const State& state, Time now, CapacityView& view, const Group& group,
+Time projected_by(const std::vector<Ending>& ends, const State& state, Time now, CapacityView& view, const Group& group,
                   const std::vector<RoleDemand>& demand, const std::string& domain) {
   const auto fits = [&] { return fits_in(view, *group.spec, demand, domain); };
   WhatIf later(view);
   for (const GroupId other : state.indexes.owing) later.give(leaving(*state.group(other)));
   if (fits()) return now;
-  const std::vector<Ending> ends = endings(state, now);
   const std::size_t before = later.mark();
   std::size_t fails = 0;
   std::size_t works = ends.size() + 1;
@@ -58,6 +55,13 @@ Time projected_in(const State& state, Time now, CapacityView& view, const Group&
     (fits() ? works : fails) = middle;
   }
   return works > ends.size() ? Time{} : ends[works - 1].end;
+}
+
+}  // namespace
+
+Time projected_in(const State& state, Time now, CapacityView& view, const Group& group,
+                  const std::vector<RoleDemand>& demand, const std::string& domain) {
+  return projected_by(endings(state, now), state, now, view, group, demand, domain);
 }
 
 std::vector<MemberPlacement> hold_now(const CapacityView& view, const Group& group, std::vector<RoleDemand> demand,
@@ -81,10 +85,11 @@ Site choose_site(const State& state, Time now, CapacityView& view, const Group& 
     if (!fits_in(empty, spec, demand, path)) continue;
     candidates.push_back({path, hold_now(view, group, demand, path).size()});
   }
+  const std::vector<Ending> ends = endings(state, now);
   Site best;
   std::size_t most = 0;
   for (const Candidate& each : candidates) {
-    const Time projected = projected_in(state, now, view, group, demand, each.domain);
+    const Time projected = projected_by(ends, state, now, view, group, demand, each.domain);
     const bool known = projected.value != 0;
     const bool sooner = known && (!best.projected || projected < best.projected);
     const bool alike = known ? projected == best.projected : !best.projected;

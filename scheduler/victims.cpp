@@ -293,15 +293,18 @@ Victims find_victims(const State& state, CapacityView& view, const Group& group,
                      const std::vector<Unit>& units) {
   Victims found;
   if (units.empty()) return found;
-  WhatIf anyway(view);
-  for (const GroupId other : state.indexes.owing) anyway.give(leaving(*state.group(other)));
+  WhatIf gone(view);
+  const auto free = [&](const std::vector<Holding>& holdings) {
+    gone.give(holdings);
+    found.freed.insert(found.freed.end(), holdings.begin(), holdings.end());
+  };
+  for (const GroupId other : state.indexes.owing) free(leaving(*state.group(other)));
   if (fits_in(view, *group.spec, demand, {})) return found;  // it has only to wait
   const std::vector<std::size_t> chosen = Search(view, group, demand, units).find();
   if (chosen.empty()) return found;
-  WhatIf gone(view);
   std::map<GroupId, EvictAction> evictions;
   for (const std::size_t i : chosen) {
-    gone.give(units[i].holdings);
+    free(units[i].holdings);
     EvictAction& eviction = evictions[units[i].group->head.id];
     eviction.group = units[i].group->head.id;
     eviction.by = group.head.id;

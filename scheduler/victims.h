@@ -21,6 +21,7 @@ struct Unit {
 struct Victims {
   std::vector<EvictAction> evictions;  // empty: nothing that may be evicted makes the group fit
   Fit fit;                             // the placement that they make possible
+  std::vector<Holding> freed;          // what it counts on: what leaves anyway, and what the victims hold
 };
 
 // Groups that may be evicted for one of this priority, as units, the cheapest first.

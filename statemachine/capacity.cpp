@@ -93,6 +93,12 @@ bool in_promised_domain(const GroupSpec& spec, std::string_view domain, const Ho
   return compare(host, split(domain)) == 0;
 }
 
+FoundOut::FoundOut() : cache_(std::make_unique<FitCache>()) {}
+FoundOut::~FoundOut() = default;
+FoundOut::FoundOut(const FoundOut&) : FoundOut() {}
+FoundOut::FoundOut(FoundOut&&) noexcept = default;
+FoundOut& FoundOut::operator=(FoundOut&&) noexcept = default;
+
 CapacityView::CapacityView(const State& state, Capacity capacity) : CapacityView(state) {
   collect_hosts(capacity);
   collect_columns();
@@ -100,29 +106,6 @@ CapacityView::CapacityView(const State& state, Capacity capacity) : CapacityView
   collect_pools(capacity);
   sum_up();
 }
-
-CapacityView::CapacityView(const State& state) : state_(&state), cache_(std::make_unique<FitCache>()) {}
-
-CapacityView::~CapacityView() = default;
-CapacityView::CapacityView(CapacityView&&) noexcept = default;
-CapacityView& CapacityView::operator=(CapacityView&&) noexcept = default;
-
-// What has been found out is not copied.
-CapacityView::CapacityView(const CapacityView& other)
-    : state_(other.state_),
-      hosts_(other.hosts_),
-      rows_(other.rows_),
-      columns_(other.columns_),
-      places_(other.places_),
-      column_of_(other.column_of_),
-      free_(other.free_),
-      pools_(other.pools_),
-      total_(other.total_),
-      levels_(other.levels_),
-      columns_by_name_(other.columns_by_name_),
-      open_(other.open_),
-      changes_begin_(other.change_count()),
-      cache_(std::make_unique<FitCache>()) {}
 
 CapacityView CapacityView::following(const State& state) {
   CapacityView view(state, Capacity::FreeIfUp);

@@ -48,6 +48,20 @@ struct CounterPlace {
 
 class FitCache;  // statemachine/fit_cache.h
 
+// What has been found out about one view; a copy of the view begins with nothing.
+class FoundOut {
+ public:
+  FoundOut();
+  ~FoundOut();
+  FoundOut(const FoundOut&);
+  FoundOut(FoundOut&&) noexcept;
+  FoundOut& operator=(FoundOut&&) noexcept;
+  [[nodiscard]] FitCache& operator*() const { return *cache_; }
+
+ private:
+  std::unique_ptr<FitCache> cache_;
+};
+
 // Items that are alike as far as room for them goes.
 struct RoomKey {
   std::vector<std::pair<std::uint32_t, std::int64_t>> size;  // column of the view, amount of one item
@@ -60,11 +74,6 @@ class CapacityView {
  public:
   // `state` must outlive the view and stay as it is.
   CapacityView(const State& state, Capacity capacity);
-  ~CapacityView();
-  CapacityView(const CapacityView& other);
-  CapacityView& operator=(const CapacityView&) = delete;
-  CapacityView(CapacityView&&) noexcept;
-  CapacityView& operator=(CapacityView&&) noexcept;
 
   // What is free on every host, those that are down or drained as hosts with nothing: for one that follows its state.
   [[nodiscard]] static CapacityView following(const State& state);
@@ -147,7 +156,7 @@ class CapacityView {
     std::vector<std::uint64_t> changed;    // [domain]
   };
 
-  explicit CapacityView(const State& state);
+  explicit CapacityView(const State& state) : state_(&state) {}
   void collect_hosts(Capacity capacity);
   void number_rows();
   void sum_up();
@@ -176,7 +185,7 @@ class CapacityView {
   std::uint64_t changes_begin_ = 0;
   std::uint64_t followed_ = 0;        // changes up to here came from the state, later ones were tried
   HostJournal::Position position_{};  // of the state's journal
-  std::unique_ptr<FitCache> cache_;
+  FoundOut cache_;
 };
 
 // "b1/r1/n1": where `required: host` promises a host.

@@ -138,8 +138,7 @@ class PlanCheck {
     }
     const GroupPhase phase = group->head.phase;
     if (action.members.empty()) {
-      const bool keeps = group->head.keep_hosts && (phase == GroupPhase::Backoff || phase == GroupPhase::Stopping);
-      if (!is_active(phase) && !keeps) return "an eviction of a group that holds nothing";
+      if (!is_active(phase) && !group->head.keep_hosts) return "an eviction of a group that holds nothing";
       if (phase == GroupPhase::Backoff) give_back(*group);
       return {};
     }

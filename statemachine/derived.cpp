@@ -53,9 +53,7 @@ bool goes_on(const Group& group) {
 }
 
 bool may_be_evicted(const Group& group) {
-  const auto phase = group.head.phase;
-  const bool keeps = group.head.keep_hosts && (phase == GroupPhase::Stopping || phase == GroupPhase::Backoff);
-  return group.spec->preemptible && (is_active(phase) || keeps);
+  return group.spec->preemptible && (is_active(group.head.phase) || group.head.keep_hosts);
 }
 
 // What a scheduling pass reads of a spec. Whatever else it is to read must be added here.

@@ -111,7 +111,7 @@ class Chooser {
 
   // In one of `domains`, which are of one level.
   [[nodiscard]] Fit place_in_one_of(const Area& domains) {
-    const auto choice = choose_one(domains);
+    const auto choice = choose(domains, 1);
     return choice ? fit_on(choice->hosts) : Fit{};
   }
 
@@ -197,7 +197,7 @@ class Chooser {
     const Area parts = below(area, depth < view_.level_count() ? depth + 1 : kHostDepth);
     const std::size_t fewest = fewest_of(parts);
     for (std::size_t size = fewest; size <= parts.size() && work_ < kChoiceWorkMax; ++size) {
-      if (auto found = size == 1 ? choose_one(parts) : choose(parts, size)) return *found;
+      if (auto found = choose(parts, size)) return *found;
     }
     return {{parts.size()}, free_in(area), parts};  // all of them: where that is not hosts, the solvers go on
   }
@@ -222,9 +222,8 @@ class Chooser {
     return fewest;
   }
 
-  // The best of `parts` that holds it alone; nothing when none was found.
+  // The best of `parts` that holds it alone, where counts are exact; nothing when none does.
   [[nodiscard]] std::optional<HostChoice> choose_one(const Area& parts) {
-    if (!exact_) return choose(parts, 1);
     const bool hosts =
         std::all_of(parts.begin(), parts.end(), [](const Domain& part) { return part.depth == kHostDepth; });
     if (hosts) return tightest_host(parts);
@@ -266,6 +265,7 @@ class Chooser {
 
   // The best set of `size` of `parts` that holds it; nothing when none was found.
   [[nodiscard]] std::optional<HostChoice> choose(const Area& parts, std::size_t size) {
+    if (exact_ && size == 1) return choose_one(parts);
     const bool all_sets = size == 1 || number_of_sets(parts.size(), size) <= kSetsMax;
     std::vector<Area> sets = all_sets ? every_set(parts, size) : likely_sets(parts, size);
     if (exact_) return best_of(sets, sets.size());

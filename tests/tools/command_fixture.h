@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/tools/process.h"
@@ -84,6 +88,19 @@ class CommandTest : public ::testing::Test {
   [[nodiscard]] std::string manifest(const std::string& text = kTrain) const { return dir_.file("group.yaml", text); }
   [[nodiscard]] std::string phase(const std::string& group) const {
     return json({"show", group})["phase"].get<std::string>();
+  }
+
+  // For what another process does in its own time.
+  static void wait_until(const std::function<bool()>& true_now, const char* what) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!true_now()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), until) << what;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+
+  void wait_for_socket() const {
+    wait_until([this] { return std::filesystem::exists(store() + "/control.sock"); }, "the socket");
   }
 
   TempDir dir_;

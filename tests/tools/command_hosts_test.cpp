@@ -6,10 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
-#include <functional>
-#include <thread>
 
 #include "tests/tools/command_fixture.h"
 
@@ -55,16 +51,8 @@ class Hosts : public CommandTest {
   [[nodiscard]] Child controller() const {
     Child running({lockstep_binary(), "run", "--store", store(), "--step", "5ms", "--runtime", "10h"},
                   dir_.path() / "out", dir_.path() / "err");
-    wait_until([this] { return std::filesystem::exists(store() + "/control.sock"); }, "the socket");
+    wait_for_socket();
     return running;
-  }
-
-  static void wait_until(const std::function<bool()>& true_now, const char* what) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!true_now()) {
-      ASSERT_LT(std::chrono::steady_clock::now(), until) << what;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
   }
 
   void submit_and_wait(const char* text, const char* group, const char* wanted) const {

@@ -2,10 +2,7 @@
 // Waiting is by asking until it is so, within a generous limit.
 #include <signal.h>
 
-#include <chrono>
 #include <filesystem>
-#include <functional>
-#include <thread>
 
 #include "tests/tools/command_fixture.h"
 
@@ -21,21 +18,9 @@ class Run : public CommandTest {
     return Child(all, dir_.path() / "out", dir_.path() / "err");
   }
 
-  static void wait_until(const std::function<bool()>& true_now, const char* what) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!true_now()) {
-      ASSERT_LT(std::chrono::steady_clock::now(), until) << what;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-  }
-
   [[nodiscard]] bool is(const std::string& group, const std::string& phase) const {
     const Ran shown = command({"show", group, "-o", "json"});
     return shown.status == 0 && nlohmann::json::parse(shown.out)["phase"] == phase;
-  }
-
-  void wait_for_socket() const {
-    wait_until([this] { return std::filesystem::exists(store() + "/control.sock"); }, "the socket");
   }
 };
 

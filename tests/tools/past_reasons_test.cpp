@@ -11,9 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -28,6 +26,7 @@
 #include "scheduler/plan.h"
 #include "statemachine/apply.h"
 #include "statemachine/explain.h"
+#include "tests/tools/process.h"
 #include "tools/lockstep/view.h"
 #include "tools/manifest/manifest.h"
 
@@ -62,15 +61,11 @@ std::vector<Told> told_by(const State& state) {
 class PastReasons : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-past.XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-    snapshots_ = std::make_unique<SnapshotStore>(directory_, std::string(32, '0'));
+    snapshots_ = std::make_unique<SnapshotStore>(directory_.path(), std::string(32, '0'));
     start();
     execute(SetLevels{{"rack"}});
     for (const char* host : {"a1", "a2", "b1", "b2", "c1"}) add_host(host);
   }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
 
   [[nodiscard]] const State& state() const { return controller_->state(); }
   [[nodiscard]] const Group& group(GroupId id) const { return *state().group(id); }
@@ -173,7 +168,7 @@ class PastReasons : public ::testing::Test {
   void play();
   void play_reservation(GroupId waits, GroupId victim);
 
-  std::filesystem::path directory_;
+  testing::TempDir directory_;
   MemoryLog log_;
   std::unique_ptr<SnapshotStore> snapshots_;
   std::unique_ptr<Controller> controller_;

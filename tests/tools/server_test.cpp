@@ -16,6 +16,7 @@
 
 #include "events/codec.h"
 #include "events/log/memory_log.h"
+#include "tests/tools/process.h"
 #include "tests/tools/small_world.h"
 #include "tools/lockstep/client.h"
 #include "tools/lockstep/live_backend.h"
@@ -29,10 +30,7 @@ using ::lockstep::testing::small_manifest;
 class ControlSocket : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-server.XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-    store_.directory = directory_;
+    store_.directory = directory_.path();
     store_.id = std::string(32, '0');
     std::filesystem::create_directory(store_.snapshots());
     store_.log = std::make_unique<MemoryLog>();
@@ -55,10 +53,9 @@ class ControlSocket : public ::testing::Test {
     if (engine_) engine_->stop();
     server_.reset();
     engine_.reset();
-    std::filesystem::remove_all(directory_);
   }
 
-  [[nodiscard]] std::string path() const { return directory_ + "/control.sock"; }
+  [[nodiscard]] std::string path() const { return (directory_.path() / "control.sock").string(); }
 
   [[nodiscard]] int connect() const {
     const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -120,7 +117,7 @@ class ControlSocket : public ::testing::Test {
     ASSERT_TRUE(engine_->execute(command));
   }
 
-  std::string directory_;
+  testing::TempDir directory_;
   Store store_;
   std::unique_ptr<SnapshotStore> snapshots_;
   std::unique_ptr<Engine> engine_;
