@@ -8,6 +8,9 @@
 #include <set>
 #include <utility>
 
+#include "scheduler/cluster.h"
+#include "scheduler/ends.h"
+#include "scheduler/open.h"
 #include "scheduler/partial.h"
 #include "scheduler/reservation.h"
 #include "scheduler/victims.h"
@@ -19,43 +22,27 @@ namespace lockstep {
 namespace {
 
 using scheduler_detail::as_many_as_fit;
+using scheduler_detail::Cluster;
+using scheduler_detail::Ends;
 using scheduler_detail::Holding;
 using scheduler_detail::holdings_of;
+using scheduler_detail::Open;
+using scheduler_detail::OpenReservations;
 using scheduler_detail::WhatIf;
-
-// A reservation while the pass goes on: what it holds by then.
-struct Open {
-  const Group* group{};
-  bool preempts{false};
-  std::map<MemberKey, const std::vector<Slice>*> held;
-  [[nodiscard]] std::vector<Holding> holdings() const {
-    std::vector<Holding> all;
-    for (const auto& [key, slices] : held) all.push_back({group->spec.get(), key.role, slices});
-    return all;
-  }
-};
 
 class Pass {
  public:
-  // `view` is what is free; what the pass does with it stays in it.
-  Pass(const State& state, const ScheduleOptions& options, CapacityView& view)
+  Pass(const State& state, const ScheduleOptions& options, Cluster& cluster)
       : state_(state),
         options_(options),
         now_(std::max(options.now, state.head.time)),
-        view_(view),
-        plan_{state.head.seq, {}} {
-    for (const OrderKey& key : state_.indexes.goes_on) {
-      const Group* group = state_.group(key.group);
-      if (group == nullptr || group->head.phase != GroupPhase::Reserving) continue;
-      Open open{group, !group->head.victims.empty(), {}};
-      for (RoleIndex role = 0; role < group->roles.size(); ++role) {
-        const auto& members = group->roles[role].members;
-        for (std::uint32_t index = 0; index < members.size(); ++index) {
-          if (!members[index].hosts.empty()) open.held[{role, index}] = &members[index].hosts;
-        }
-      }
-      if (group->head.victims.empty()) ++open_in_queue_[group->head.identity.queue];
-      open_.push_back(std::move(open));
+        cluster_(cluster),
+        view_(cluster.free()),
+        plan_{state.head.seq, {}},
+        open_(state),
+        ends_(state, now_) {
+    for (const Open& each : open_.all()) {
+      if (!each.preempts) ++open_in_queue_[each.group->head.identity.queue];
     }
   }
 
@@ -143,15 +130,16 @@ class Pass {
 
   bool add_placement(const Group& group, const Fit& found) {
     view_.take(*group.spec, found.members, found.spares);
-    plan_.actions.emplace_back(PlaceAction{group.head.id, found.domain, found.members, found.spares});
+    ends_.placed(group, std::get<PlaceAction>(plan_.actions.emplace_back(
+                            PlaceAction{group.head.id, found.domain, found.members, found.spares})));
     return true;
   }
 
   // ---- reservations that are open
   void complete(const Group& group) {
-    Open* open = open_of(group);
+    Open* open = open_.of(group);
     if (open == nullptr) return;  // taken by a stronger group in this pass
-    const std::vector<RoleDemand> wanted = whole_demand(group, group.spec->partial);
+    const std::vector<RoleDemand> wanted = least_demand(group);
     {
       WhatIf own(view_);
       own.give(open->holdings());
@@ -166,51 +154,72 @@ class Pass {
       };
       if (Fit found = try_fit(group, wanted, group.head.domain); found.fits) return finish(std::move(found));
       // What those behind it hold must not keep it from being complete: two would wait for each other.
-      if (take_from(later_than(group), group, wanted, group.head.domain, finish)) return;
+      if (take_from(open_.later_than(group), group, wanted, group.head.domain, finish)) return;
     }
+    if (!fits_in(cluster_.up(), *group.spec, wanted, group.head.domain)) return release(group, ReservationEnd::HostsLost);
     if (find_reserve_action(group) != nullptr) return;  // it has lent something in this pass: the next one goes on
-    std::vector<RoleDemand> missing = wanted;
-    for (RoleDemand& each : missing) {
-      each.inside = role_domain(state_, group, each.role);
-      std::erase_if(each.indexes, [&](std::uint32_t index) { return open->held.contains({each.role, index}); });
-    }
-    std::vector<MemberPlacement> members =
-        scheduler_detail::hold_now(view_, group, std::move(missing), group.head.domain);
-    if (!members.empty()) return hold(*open, std::move(members), group.head.domain);
+    std::vector<MemberPlacement> members = more_of(*open);
+    if (!members.empty()) return hold(*open, std::move(members));
     // Others may have come or gone since its end was projected. What could be any moment now is not worth an event.
-    const Time now_projected = projected(*open, group.head.domain);
+    const Time now_projected = projected(*open);
     if (now_projected == group.head.projected || now_projected == now_) return;
     reserve_action(group).projected = now_projected;
   }
 
+  // What it could hold now beyond what it holds.
+  [[nodiscard]] std::vector<MemberPlacement> more_of(const Open& open) const {
+    std::vector<RoleDemand> missing = least_demand(*open.group);
+    for (RoleDemand& each : missing) {
+      each.inside = role_domain(state_, *open.group, each.role);
+      std::erase_if(each.indexes, [&](std::uint32_t index) { return open.held.contains({each.role, index}); });
+    }
+    return scheduler_detail::hold_now(view_, *open.group, std::move(missing), open.domain);
+  }
+
   // Adds members to what a reservation holds.
-  void hold(Open& open, std::vector<MemberPlacement> members, const std::string& domain) {
+  void hold(Open& open, std::vector<MemberPlacement> members) {
     for (const MemberPlacement& each : members) view_.take(*open.group->spec, each.member.role, each.slices);
     ReserveAction& action = reserve_action(*open.group);
-    action.domain = domain;
+    action.domain = open.domain;
     action.members = std::move(members);
     for (const MemberPlacement& each : action.members) open.held[each.member] = &each.slices;
-    action.projected = projected(open, domain);
+    action.projected = projected(open);
   }
 
   // Nobody knows how long those take to stop that are evicted for it.
-  Time projected(const Open& open, const std::string& domain) {
+  Time projected(const Open& open) {
     if (open.preempts) return {};
-    WhatIf own(view_);
-    own.give(open.holdings());
-    return scheduler_detail::projected_in(state_, now_, view_, *open.group,
-                                          whole_demand(*open.group, open.group->spec->partial), domain);
+    WhatIf later(view_);
+    let_leave(later, *open.group);
+    later.give(open.holdings());
+    return scheduler_detail::projected_in(ends_.in_order(), now_, view_, *open.group, least_demand(*open.group), open.domain);
   }
 
-  static OrderKey key_of(const Group& group) { return group.indexed.order; }
+  // What its reservation is for: the mins with `partial`.
+  static std::vector<RoleDemand> least_demand(const Group& group) { return whole_demand(group, group.spec->partial); }
 
-  Open* open_of(const Group& group) {
-    const auto found = std::find_if(open_.begin(), open_.end(), [&](const Open& each) { return each.group == &group; });
-    return found == open_.end() ? nullptr : &*found;
+  // ---- what will be free without anybody's doing
+  // What is leaving, less what the reservations before `group` will take of it.
+  void let_leave(WhatIf& later, const Group& group) {
+    const std::size_t nothing = later.mark();
+    for (const GroupId other : state_.indexes.owing) later.give(scheduler_detail::leaving(*state_.group(other)));
+    later.give(evicted_);
+    if (later.mark() == nothing) return;
+    for (const Open& open : open_.all()) {
+      if (!(open.group->indexed.order < group.indexed.order)) break;
+      const std::size_t before = later.mark();
+      later.give(open.holdings());
+      Fit whole = try_fit(*open.group, least_demand(*open.group), open.domain);
+      if (!whole.fits) {
+        later.rewind(before);
+        whole.members = more_of(open);
+      }
+      later.take(*open.group->spec, std::move(whole));
+    }
   }
 
   void close(const Group& group) {
-    std::erase_if(open_, [&](const Open& each) { return each.group == &group; });
+    open_.remove(group);
     std::erase_if(plan_.actions, [&](const PlanAction& action) {
       const auto* reserve = std::get_if<ReserveAction>(&action);
       return reserve != nullptr && reserve->group == group.head.id;
@@ -233,28 +242,10 @@ class Pass {
   }
 
   // ---- what weaker reservations hold
-  // The last in the order first.
-  [[nodiscard]] std::vector<const Group*> weaker_than(const Group& group) const {
-    std::vector<const Group*> weaker;
-    for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
-      if (open->group->spec->priority < group.spec->priority) weaker.push_back(open->group);
-    }
-    return weaker;
-  }
-
-  // The last in the order first.
-  [[nodiscard]] std::vector<const Group*> later_than(const Group& group) const {
-    std::vector<const Group*> later;
-    for (auto open = open_.rbegin(); open != open_.rend() && open->group != &group; ++open)
-      later.push_back(open->group);
-    return later;
-  }
-
-  // Ends a reservation for somebody else.
-  void release(const Group& group) {
-    for (const Holding& each : open_of(group)->holdings()) view_.give(*each.spec, each.role, *each.slices);
+  void release(const Group& group, ReservationEnd why) {
+    for (const Holding& each : open_.of(group)->holdings()) view_.give(*each.spec, each.role, *each.slices);
     close(group);
-    plan_.actions.emplace_back(ReleaseAction{group.head.id, ReservationEnd::Taken});
+    plan_.actions.emplace_back(ReleaseAction{group.head.id, why});
     ask_again();
   }
 
@@ -262,7 +253,7 @@ class Pass {
   template <class Done>
   bool take_from_weaker(const Group& group, const std::vector<RoleDemand>& demand, std::string_view inside,
                         Done&& done) {
-    return take_from(weaker_than(group), group, demand, inside, done);
+    return take_from(open_.weaker_than(group), group, demand, inside, done);
   }
 
   // From as few of them as it comes to, the first of `weaker` first.
@@ -274,7 +265,7 @@ class Pass {
     std::size_t needed = 0;
     Fit found;
     while (!found.fits && needed < weaker.size()) {
-      given.give(open_of(*weaker[needed++])->holdings());
+      given.give(open_.of(*weaker[needed++])->holdings());
       found = try_fit(group, demand, inside);
     }
     if (!found.fits) return false;
@@ -283,14 +274,14 @@ class Pass {
       std::vector<const Group*> fewer = weaker;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
       given.rewind(0);
-      for (const Group* each : fewer) given.give(open_of(*each)->holdings());
+      for (const Group* each : fewer) given.give(open_.of(*each)->holdings());
       if (Fit without = try_fit(group, demand, inside); without.fits) {
         weaker = std::move(fewer);
         found = std::move(without);
       }
     }
     given.rewind(0);
-    for (const Group* each : weaker) release(*each);
+    for (const Group* each : weaker) release(*each, ReservationEnd::Taken);
     done(found);
     return true;
   }
@@ -302,7 +293,7 @@ class Pass {
     const Time end = now_ + group.spec->run_limit;
     WhatIf given(view_);
     std::vector<Open*> lenders;
-    for (Open& open : open_) {
+    for (Open& open : open_.all()) {
       const Time projected = projected_of(open);
       if (open.held.empty() || !projected || projected <= end) continue;
       given.give(open.holdings());
@@ -313,9 +304,8 @@ class Pass {
     if (!found.fits) return false;
     if (group.spec->partial) found = as_many_as_fit(view_, *group.spec, demand, wanted, {}, std::move(found));
     given.keep();
-    view_.take(*group.spec, found.members, found.spares);
+    add_placement(group, found);
     for (Open* lender : lenders) take_again(*lender);
-    plan_.actions.emplace_back(PlaceAction{group.head.id, found.domain, found.members, found.spares});
     return true;
   }
 
@@ -358,21 +348,25 @@ class Pass {
   bool preempt(const Group& group, const std::vector<RoleDemand>& demand) {
     const std::vector<scheduler_detail::Unit>& units = units_below(group.spec->priority);
     if (units.empty()) return false;
-    const std::vector<const Group*> weaker = weaker_than(group);
+    const std::vector<const Group*> weaker = open_.weaker_than(group);
     scheduler_detail::Victims victims;
     std::vector<const Group*> released;
     {
-      WhatIf given(view_);
-      for (const Group* each : weaker) given.give(open_of(*each)->holdings());
-      victims = scheduler_detail::find_victims(state_, view_, group, demand, units);
+      WhatIf later(view_);
+      let_leave(later, group);
+      for (const Group* each : weaker) later.give(open_.of(*each)->holdings());
+      if (fits_in(view_, *group.spec, demand, {})) return false;  // it has only to wait
+      victims = scheduler_detail::find_victims(view_, group, demand, units);
       if (victims.evictions.empty()) return false;
       released = not_beside(victims, group, weaker);
     }
-    for (const Group* each : released) release(*each);
+    for (const Group* each : released) release(*each, ReservationEnd::Taken);
     for (EvictAction& eviction : victims.evictions) {
       changed_.insert(eviction.group);
+      ends_.evicted(eviction.group);
       plan_.actions.emplace_back(std::move(eviction));
     }
+    evicted_.insert(evicted_.end(), victims.freed.begin(), victims.freed.end());
     units_.clear();
     std::vector<MemberPlacement> free_part;
     for (MemberPlacement& each : victims.fit.members) {
@@ -383,11 +377,11 @@ class Pass {
       }
     }
     for (const MemberPlacement& each : free_part) view_.give(*group.spec, each.member.role, each.slices);
-    open_reservation({&group, true, {}}, std::move(free_part), victims.fit.domain);
+    open_reservation({&group, true, victims.fit.domain, {}}, std::move(free_part));
     return true;
   }
 
-  // Of `weaker` reservations, whose holdings are given back, those that have no room beside the plan.
+  // Of `weaker` reservations, whose holdings are given back in the view, those that have no room beside the plan.
   std::vector<const Group*> not_beside(const scheduler_detail::Victims& victims, const Group& group,
                                        const std::vector<const Group*>& weaker) {
     if (weaker.empty()) return {};
@@ -399,7 +393,7 @@ class Pass {
     then.take(*group.spec, victims.fit.members, victims.fit.spares);
     std::vector<const Group*> released;
     for (auto each = weaker.rbegin(); each != weaker.rend(); ++each) {
-      const std::vector<Holding> holdings = open_of(**each)->holdings();
+      const std::vector<Holding> holdings = open_.of(**each)->holdings();
       bool beside = true;
       for (const Holding& holding : holdings)
         beside = then.take(*holding.spec, holding.role, *holding.slices) && beside;
@@ -425,23 +419,28 @@ class Pass {
   bool reserve(const Group& group, const std::vector<RoleDemand>& demand) {
     if (group.spec->mode != PlacementMode::Reserve) return false;
     if (open_in_queue_[group.head.identity.queue] >= options_.reservations_max_per_queue) return false;
-    const scheduler_detail::Site site = scheduler_detail::choose_site(state_, now_, view_, group, demand);
-    if (site.domain.empty()) return false;
+    const std::vector<scheduler_detail::Site> sites = scheduler_detail::sites(cluster_.up(), view_, group, demand);
+    const scheduler_detail::Site* site = nullptr;
+    {
+      WhatIf later(view_);
+      let_leave(later, group);
+      site = scheduler_detail::completes_first(sites, ends_.in_order(), now_, view_, group, demand);
+    }
+    if (site == nullptr) return false;
     ++open_in_queue_[group.head.identity.queue];
-    open_reservation({&group, false, {}}, scheduler_detail::hold_now(view_, group, demand, site.domain), site.domain);
+    open_reservation({&group, false, site->domain, {}},
+                     scheduler_detail::hold_now(view_, group, demand, site->domain));
     return true;
   }
 
-  void open_reservation(Open open, std::vector<MemberPlacement> members, const std::string& domain) {
+  void open_reservation(Open open, std::vector<MemberPlacement> members) {
     ReserveAction& action = reserve_action(*open.group);
-    action.domain = domain;
-    const auto place_in_order = std::find_if(
-        open_.begin(), open_.end(), [&](const Open& other) { return key_of(*open.group) < key_of(*other.group); });
-    Open& here = *open_.insert(place_in_order, std::move(open));
+    action.domain = open.domain;
+    Open& here = open_.add(std::move(open));
     if (members.empty())
-      action.projected = projected(here, domain);
+      action.projected = projected(here);
     else
-      hold(here, std::move(members), domain);
+      hold(here, std::move(members));
   }
 
   // ---- groups that go on
@@ -456,11 +455,32 @@ class Pass {
       changed_.insert(group.head.id);
     };
     Fit found = try_fit(group, wanted, group.head.domain);
-    if (!found.fits && take_from_weaker(group, wanted, group.head.domain, add)) return true;
-    if (!found.fits) found = as_many_as_fit(view_, *group.spec, wanted, group.head.domain);
+    if (!found.fits) {
+      found = as_many_as_fit(view_, *group.spec, wanted, group.head.domain);
+      const std::vector<RoleDemand> more = with_weaker(group, wanted, found.members.size());
+      if (!more.empty() && take_from_weaker(group, more, group.head.domain, add)) return true;
+    }
     if (!found.fits || found.members.empty()) return false;
     add(found);
     return true;
+  }
+
+  // As much of `wanted` as fits when weaker reservations are gone; empty: no more than `without` members.
+  std::vector<RoleDemand> with_weaker(const Group& group, std::vector<RoleDemand> wanted, std::size_t without) {
+    const std::vector<const Group*> weaker = open_.weaker_than(group);
+    if (weaker.empty()) return {};
+    WhatIf given(view_);
+    for (const Group* each : weaker) given.give(open_.of(*each)->holdings());
+    const Fit found = as_many_as_fit(view_, *group.spec, wanted, group.head.domain);
+    if (found.members.size() <= without) return {};
+    for (RoleDemand& each : wanted) {
+      std::erase_if(each.indexes, [&](std::uint32_t index) {
+        return std::none_of(found.members.begin(), found.members.end(), [&](const MemberPlacement& placed) {
+          return placed.member == MemberKey{each.role, index};
+        });
+      });
+    }
+    return wanted;
   }
 
   // A pending resize: all that it adds, or nothing. Of several the first that fits; the next pass goes on.
@@ -483,21 +503,24 @@ class Pass {
   const State& state_;
   const ScheduleOptions& options_;
   Time now_;
-  CapacityView& view_;
+  Cluster& cluster_;
+  CapacityView& view_;  // what is free; what the pass does with it stays in it
   Plan plan_;
   std::map<OrderKey, const Alike*> waiting_;  // the next of each shape that may still fit
   std::vector<std::pair<OrderKey, const Alike*>> failed_;
-  std::vector<Open> open_;  // in the total order
+  OpenReservations open_;
+  Ends ends_;
   std::map<std::string, std::uint32_t> open_in_queue_;
   std::map<std::int32_t, std::vector<scheduler_detail::Unit>> units_;  // by priority that asks
   std::set<GroupId> changed_;                                          // active groups with an action
+  std::vector<Holding> evicted_;                                       // what evictions of this pass will set free
 };
 
 }  // namespace
 
 Plan plan(const State& state, const ScheduleOptions& options) {
-  CapacityView view = CapacityView::following(state);  // what a Scheduler keeps
-  return Pass(state, options, view).run();
+  scheduler_detail::Cluster cluster(state);
+  return Pass(state, options, cluster).run();
 }
 
 Scheduler::Scheduler() = default;
@@ -505,14 +528,12 @@ Scheduler::Scheduler(const ScheduleOptions& options) : options_(options) {}
 Scheduler::~Scheduler() = default;
 
 Plan Scheduler::plan(const State& state, Time now) {
-  if (view_ == nullptr || state_ != &state) {
-    view_ = std::make_unique<CapacityView>(CapacityView::following(state));
-    state_ = &state;
-  } else {
-    view_->follow();
-  }
+  if (cluster_ == nullptr || !cluster_->is_of(state))
+    cluster_ = std::make_unique<scheduler_detail::Cluster>(state);
+  else
+    cluster_->follow();
   options_.now = now;
-  return Pass(state, options_, *view_).run();
+  return Pass(state, options_, *cluster_).run();
 }
 
 }  // namespace lockstep

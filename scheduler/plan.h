@@ -10,6 +10,10 @@
 
 namespace lockstep {
 
+namespace scheduler_detail {
+class Cluster;
+}
+
 struct ScheduleOptions {
   Time now{};  // what run limits are counted from; never before the last event of the state, which 0 stands for
   std::uint32_t actions_max{100'000};           // a bound on one plan; the next pass goes on
@@ -31,8 +35,7 @@ class Scheduler {
 
  private:
   ScheduleOptions options_;
-  const State* state_ = nullptr;
-  std::unique_ptr<CapacityView> view_;
+  std::unique_ptr<scheduler_detail::Cluster> cluster_;
 };
 
 }  // namespace lockstep

@@ -5,23 +5,28 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/what_if.h"
+#include "scheduler/ends.h"
 #include "statemachine/fit.h"
 
 namespace lockstep::scheduler_detail {
 
 struct Site {
-  std::string domain;  // empty: there is none that could hold it even if empty
-  Time projected{};    // 0 = unknown
+  std::string domain;
+  std::size_t now{};  // members that can be held there now
 };
 
-// The domain that completes first: by run limits; where these do not tell, in which most of it fits now.
-[[nodiscard]] Site choose_site(const State& state, Time now, CapacityView& view, const Group& group,
-                               const std::vector<RoleDemand>& demand);
+// Domains that hold `demand` of hosts with nothing on them (`up`), in path order, so many as are worth comparing.
+[[nodiscard]] std::vector<Site> sites(const CapacityView& up, const CapacityView& view, const Group& group,
+                                      const std::vector<RoleDemand>& demand);
 
-// When `demand` should fit into `domain` of what `view` has free, as far as the run limits of those who hold something
-// tell; 0 = unknown.
-[[nodiscard]] Time projected_in(const State& state, Time now, CapacityView& view, const Group& group,
+// The one that completes first in `later`, which has what is leaving; where ends do not tell, in which most of it fits
+// now. Null: there are none.
+[[nodiscard]] const Site* completes_first(const std::vector<Site>& sites, const std::vector<Ending>& ends, Time now,
+                                          CapacityView& later, const Group& group,
+                                          const std::vector<RoleDemand>& demand);
+
+// When `demand` should fit into `domain` of `later`, as far as `ends` tell; 0 = unknown.
+[[nodiscard]] Time projected_in(const std::vector<Ending>& ends, Time now, CapacityView& later, const Group& group,
                                 const std::vector<RoleDemand>& demand, const std::string& domain);
 
 // Members of `demand` that can be held in `domain` now, by role and index; spares are not held.

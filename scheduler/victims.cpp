@@ -289,22 +289,14 @@ std::vector<Unit> units_below(const State& state, Time now, std::int32_t priorit
   return units;
 }
 
-Victims find_victims(const State& state, CapacityView& view, const Group& group, const std::vector<RoleDemand>& demand,
+Victims find_victims(CapacityView& view, const Group& group, const std::vector<RoleDemand>& demand,
                      const std::vector<Unit>& units) {
   Victims found;
-  if (units.empty()) return found;
-  WhatIf gone(view);
-  const auto free = [&](const std::vector<Holding>& holdings) {
-    gone.give(holdings);
-    found.freed.insert(found.freed.end(), holdings.begin(), holdings.end());
-  };
-  for (const GroupId other : state.indexes.owing) free(leaving(*state.group(other)));
-  if (fits_in(view, *group.spec, demand, {})) return found;  // it has only to wait
   const std::vector<std::size_t> chosen = Search(view, group, demand, units).find();
   if (chosen.empty()) return found;
   std::map<GroupId, EvictAction> evictions;
   for (const std::size_t i : chosen) {
-    free(units[i].holdings);
+    found.freed.insert(found.freed.end(), units[i].holdings.begin(), units[i].holdings.end());
     EvictAction& eviction = evictions[units[i].group->head.id];
     eviction.group = units[i].group->head.id;
     eviction.by = group.head.id;
@@ -314,6 +306,8 @@ Victims find_victims(const State& state, CapacityView& view, const Group& group,
     std::sort(eviction.members.begin(), eviction.members.end());
     found.evictions.push_back(std::move(eviction));
   }
+  WhatIf gone(view);
+  gone.give(found.freed);
   found.fit = best_fit(view, *group.spec, demand, {});
   if (!found.fit.fits) found.evictions.clear();
   return found;

@@ -21,15 +21,15 @@ struct Unit {
 struct Victims {
   std::vector<EvictAction> evictions;  // empty: nothing that may be evicted makes the group fit
   Fit fit;                             // the placement that they make possible
-  std::vector<Holding> freed;          // what it counts on: what leaves anyway, and what the victims hold
+  std::vector<Holding> freed;          // what they hold
 };
 
 // Groups that may be evicted for one of this priority, as units, the cheapest first.
 [[nodiscard]] std::vector<Unit> units_below(const State& state, Time now, std::int32_t priority);
 
-// The cheapest of `units` that make `demand` fit into `view` together with what is leaving anyway: exact for few units,
-// else a set of which none can be spared. `view` is as it was afterwards.
-[[nodiscard]] Victims find_victims(const State& state, CapacityView& view, const Group& group,
-                                   const std::vector<RoleDemand>& demand, const std::vector<Unit>& units);
+// The cheapest of `units` that make `demand`, which does not fit, fit into `view`: exact for few units, else a set of
+// which none can be spared. `view` is as it was afterwards.
+[[nodiscard]] Victims find_victims(CapacityView& view, const Group& group, const std::vector<RoleDemand>& demand,
+                                   const std::vector<Unit>& units);
 
 }  // namespace lockstep::scheduler_detail

@@ -1,10 +1,12 @@
 #pragma once
-// The capacity of a pass as it would be if some things were not held: given back for a question, then taken again, so
-// that no question needs a copy. Private to scheduler/.
+// The capacity of a pass as it would be if some things were not held, or others were: given and taken for a question,
+// then put back, so that no question needs a copy. Private to scheduler/.
 
+#include <deque>
 #include <vector>
 
 #include "statemachine/capacity.h"
+#include "statemachine/fit.h"
 #include "statemachine/state.h"
 
 namespace lockstep::scheduler_detail {
@@ -34,23 +36,41 @@ class WhatIf {
   void give(const std::vector<Holding>& holdings) {
     for (const Holding& each : holdings) {
       view_.give(*each.spec, each.role, *each.slices);
-      given_.push_back(each);
+      steps_.push_back({each, true});
     }
   }
-  [[nodiscard]] std::size_t mark() const { return given_.size(); }
-  // Takes again what was given after `mark`.
+  void take(const GroupSpec& spec, Fit fit) {
+    const Fit& kept = taken_.emplace_back(std::move(fit));
+    for (const MemberPlacement& each : kept.members) take({&spec, each.member.role, &each.slices});
+    for (const SparePlacement& each : kept.spares) take({&spec, each.role, &each.slices});
+  }
+  [[nodiscard]] std::size_t mark() const { return steps_.size(); }
+  // Undoes what was done after `mark`.
   void rewind(std::size_t mark) {
-    while (given_.size() > mark) {
-      view_.take(*given_.back().spec, given_.back().role, *given_.back().slices);
-      given_.pop_back();
+    for (; steps_.size() > mark; steps_.pop_back()) {
+      const auto& [what, given] = steps_.back();
+      if (given)
+        view_.take(*what.spec, what.role, *what.slices);
+      else
+        view_.give(*what.spec, what.role, *what.slices);
     }
   }
   // From now on it is so.
-  void keep() { given_.clear(); }
+  void keep() { steps_.clear(); }
 
  private:
+  struct Step {
+    Holding what;
+    bool given{};
+  };
+  void take(const Holding& what) {
+    view_.take(*what.spec, what.role, *what.slices);
+    steps_.push_back({what, false});
+  }
+
   CapacityView& view_;
-  std::vector<Holding> given_;
+  std::vector<Step> steps_;
+  std::deque<Fit> taken_;  // what steps point into
 };
 
 }  // namespace lockstep::scheduler_detail

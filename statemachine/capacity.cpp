@@ -107,8 +107,9 @@ CapacityView::CapacityView(const State& state, Capacity capacity) : CapacityView
   sum_up();
 }
 
-CapacityView CapacityView::following(const State& state) {
-  CapacityView view(state, Capacity::FreeIfUp);
+CapacityView CapacityView::following(const State& state, Capacity capacity) {
+  CapacityView view(state, counts_use(capacity) ? Capacity::FreeIfUp : Capacity::All);
+  view.follows_ = capacity;
   for (std::uint32_t row = 0; row < view.row_count(); ++row) view.open_[row] = view.host(row).usable();
   view.sum_up();
   view.position_ = state.indexes.host_journal.position();
@@ -119,12 +120,12 @@ void CapacityView::follow() {
   const HostJournal& journal = state_->indexes.host_journal;
   const auto touched = journal.since(position_);
   if (!touched) {
-    *this = following(*state_);
+    *this = following(*state_, follows_);
     return;
   }
   for (std::uint64_t change = followed_, end = change_count(); change < end; ++change) read_again(changed_row(change));
   for (const HostId host : *touched) read_again(row_of(host));
-  collect_pools(Capacity::Free);
+  collect_pools(follows_);
   position_ = journal.position();
   if (changes_.size() > std::size_t{4} * row_count() + 4096) {
     changes_begin_ += changes_.size();
@@ -338,16 +339,17 @@ void CapacityView::subtract(std::uint32_t row, std::uint32_t column, std::int64_
 
 void CapacityView::read_again(std::uint32_t row) {
   const Host& host = *hosts_[row];
+  const auto now = [&](ResourceId id) {
+    return at_or_zero(host.capacity, id) - (counts_use(follows_) ? at_or_zero(host.used, id) : 0);
+  };
   bool differs = open_[row] != host.usable();
-  for (const auto& [id, column] : column_of_) {
-    const std::int64_t now = at_or_zero(host.capacity, id) - at_or_zero(host.used, id);
-    differs = differs || now != free_[std::size_t{row} * columns_ + column];
-  }
+  for (const auto& [id, column] : column_of_)
+    differs = differs || now(id) != free_[std::size_t{row} * columns_ + column];
   if (!differs) return;
   for (const auto& [id, column] : column_of_) sums_changed(row, column, free(row, column));
   open_[row] = host.usable();
   for (const auto& [id, column] : column_of_) {
-    free_[std::size_t{row} * columns_ + column] = at_or_zero(host.capacity, id) - at_or_zero(host.used, id);
+    free_[std::size_t{row} * columns_ + column] = now(id);
     sums_changed(row, column, -free(row, column));
   }
   note_change(row);

@@ -75,8 +75,9 @@ class CapacityView {
   // `state` must outlive the view and stay as it is.
   CapacityView(const State& state, Capacity capacity);
 
-  // What is free on every host, those that are down or drained as hosts with nothing: for one that follows its state.
-  [[nodiscard]] static CapacityView following(const State& state);
+  // What every host has, Free or Up, those that are down or drained as hosts with nothing: for one that follows its
+  // state.
+  [[nodiscard]] static CapacityView following(const State& state, Capacity capacity = Capacity::Free);
   // As if made anew, whatever was taken and given since, and whatever happened in the state, which must be the same
   // one.
   void follow();
@@ -184,6 +185,7 @@ class CapacityView {
   std::vector<std::uint32_t> changes_;  // rows
   std::uint64_t changes_begin_ = 0;
   std::uint64_t followed_ = 0;        // changes up to here came from the state, later ones were tried
+  Capacity follows_{Capacity::Free};  // what follow() reads again
   HostJournal::Position position_{};  // of the state's journal
   FoundOut cache_;
 };

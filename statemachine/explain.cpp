@@ -160,11 +160,17 @@ Reason explain_active(const State& state, const Group& group) {
   return of(ReasonCode::WaitingForStart, group);
 }
 
-bool preempted_is_stopping(const State& state, const Group& group) {
-  return std::any_of(group.head.victims.begin(), group.head.victims.end(), [&](GroupId id) {
+// Of the groups that were evicted for it, whole or in part, those of which somebody is still stopping.
+std::vector<GroupId> preempted_that_stop(const State& state, const Group& group) {
+  std::vector<GroupId> stop;
+  for (const GroupId id : group.head.victims) {
     const Group* victim = state.groups.find(id);
-    return victim != nullptr && victim->head.phase == GroupPhase::Stopping;
-  });
+    const bool stops = victim != nullptr && std::any_of(victim->roles.begin(), victim->roles.end(), [](const Role& role) {
+      return role.counts.in(MemberPhase::Stopping) > 0;
+    });
+    if (stops) stop.push_back(id);
+  }
+  return stop;
 }
 
 }  // namespace
@@ -182,9 +188,10 @@ Reason explain(const State& state, const Group& group) {
     case GroupPhase::Pending:
       return explain_demand(state, group, whole_demand(group, group.spec->partial), {});
     case GroupPhase::Reserving: {
-      const bool preempted = preempted_is_stopping(state, group);
-      Reason reason = of(preempted ? ReasonCode::WaitingForPreempted : ReasonCode::ReservationAccumulating, group);
-      if (preempted) reason.blockers = group.head.victims;
+      std::vector<GroupId> preempted = preempted_that_stop(state, group);
+      Reason reason =
+          of(preempted.empty() ? ReasonCode::ReservationAccumulating : ReasonCode::WaitingForPreempted, group);
+      reason.blockers = std::move(preempted);
       reason.projected_start = group.head.projected;
       return reason;
     }

@@ -192,5 +192,27 @@ TEST(Preemption, LeavesWeakerReservationsThatHaveRoomBesideThePlan) {
   EXPECT_EQ(pass(cluster), "evict g1 for g3\nreserve g3 in /");
 }
 
+TEST(Preemption, CountsNotWhatIsLeavingForAnothersReservation) {
+  Cluster cluster;
+  cluster.at(kMorning).hosts(2, "n", "", {{"cpu", 1}});
+  const GroupId first = cluster.running(only_on("n001"));
+  cluster.started(first, ago(1));
+  cluster.started(cluster.running(only_on("n002")), ago(5));
+  (void)cluster.pending(workers(1, 1, 5));
+  EXPECT_EQ(pass_and_go(cluster), "evict g1 for g3\nreserve g3 in /");
+  (void)cluster.pending(workers(1, 1, 4));
+  EXPECT_EQ(pass(cluster), "evict g2 for g4\nreserve g4 in /");
+}
+
+TEST(Preemption, CountsWhatEvictionsOfThisPassLeaveOver) {
+  Cluster cluster;
+  cluster.at(kMorning).hosts(2, "n", "", {{"cpu", 4}});
+  cluster.started(cluster.running(only_on("n001", 4)), ago(1));
+  cluster.started(cluster.running(only_on("n002", 4)), ago(5));
+  (void)cluster.pending(workers(1, 1, 5));
+  (void)cluster.pending(workers(1, 3, 4));
+  EXPECT_EQ(pass(cluster), "evict g1 for g3\nreserve g3 in /") << "the other three are for g4, which has only to wait";
+}
+
 }  // namespace
 }  // namespace lockstep::testing

@@ -340,5 +340,56 @@ TEST(Reservation, BorrowerAheadOfALenderThatIsCompleteElsewhere) {
   EXPECT_EQ(decide(state, {.time = kMorning, .body = ApplyPlan{made}}).answer.text, "") << shown(state, made);
 }
 
+TEST_F(TwoRacks, AReservationCountsTheEndsOfGroupsPlacedInThisPass) {
+  (void)cluster.running(only_on("a001"));
+  (void)cluster.pending(only_on("b001", 1, 500));
+  (void)cluster.pending(in_reserve_mode(in_one_rack(workers(3, 1))));
+  EXPECT_EQ(pass(cluster), "place g2 in /: w[0]: b001\nreserve g3 in r2: w[0]: b002; w[1]: b003, at 1500s");
+}
+
+TEST_F(TwoRacks, AReservationEndsWhenItsDomainCouldNotHoldItEvenIfEmpty) {
+  (void)cluster.running(only_on("a001"));
+  (void)cluster.running(only_on("b001"));
+  (void)cluster.reserving(in_reserve_mode(in_one_rack(workers(3, 1))), "r1", {"a002"});
+  EXPECT_EQ(pass(cluster), "reserve g3 in r1: w[1]: a003") << "all is up";
+  cluster.down("a003");  // which it did not hold
+  EXPECT_EQ(pass_and_go(cluster), "release g3");
+  EXPECT_EQ(pass(cluster), "reserve g3 in r2: w[0]: b002; w[1]: b003") << "anew, elsewhere";
+}
+
+TEST(Reservation, EndsWhenAPoolHasBecomeTooSmallForIt) {
+  Cluster cluster;
+  cluster.at(kMorning).hosts(2, "n", "", {{"cpu", 1}}).pool("license", 2);
+  (void)cluster.running(only_on("n001"));
+  GroupSpec group = in_reserve_mode(spec({role("w", 2, {{"cpu", 1}, {"license", 1}})}));
+  (void)cluster.reserving(group, "/", {"n002"});
+  EXPECT_EQ(pass(cluster), "");
+  cluster.pool("license", 1);
+  EXPECT_EQ(pass(cluster), "release g2");
+}
+
+TEST(Reservation, IsTakenForAsManyReplacementsAsFit) {
+  Cluster cluster;
+  cluster.at(kMorning).hosts(4, "n", "", {{"cpu", 1}});
+  const GroupId running = cluster.running(workers(3, 1, 1));
+  cluster.lose(running, 0, 1);
+  cluster.lose(running, 0, 2);
+  cluster.down("n002").down("n003");
+  (void)cluster.reserving(in_reserve_mode(workers(2, 1)), "/", {"n004"});
+  EXPECT_EQ(pass(cluster), "release g2\nreplace g1: w[1]: n004");
+}
+
+TEST(Reservation, IsLeftAloneWhenNoMoreReplacementsFitWithWhatItHolds) {
+  Cluster cluster;
+  cluster.at(kMorning).hosts(5, "n", "", {{"cpu", 2}});
+  const GroupId running = cluster.running(workers(3, 2, 1));
+  cluster.lose(running, 0, 1);
+  cluster.lose(running, 0, 2);
+  cluster.down("n002").down("n003");
+  (void)cluster.running(only_on("n005", 1));
+  (void)cluster.reserving(in_reserve_mode(workers(2, 1)), "/", {"n005"});
+  EXPECT_EQ(pass(cluster), "replace g1: w[1]: n004") << "n005 is in use";
+}
+
 }  // namespace
 }  // namespace lockstep::testing

@@ -1,0 +1,36 @@
+#pragma once
+// The capacity that passes look at, kept from one to the next. Private to scheduler/.
+
+#include <optional>
+
+#include "statemachine/capacity.h"
+#include "statemachine/state.h"
+
+namespace lockstep::scheduler_detail {
+
+class Cluster {
+ public:
+  // `state` must outlive it.
+  explicit Cluster(const State& state) : state_(state), free_(CapacityView::following(state)) {}
+
+  [[nodiscard]] bool is_of(const State& state) const { return &state_ == &state; }
+  // As if made anew, whatever happened in the state and whatever the last pass tried.
+  void follow() { free_.follow(); }
+  // What is free.
+  [[nodiscard]] CapacityView& free() { return free_; }
+  // As if nobody held anything on the hosts that are up: for the few questions that reservations ask.
+  [[nodiscard]] const CapacityView& up() {
+    if (up_)
+      up_->follow();
+    else
+      up_ = CapacityView::following(state_, Capacity::Up);
+    return *up_;
+  }
+
+ private:
+  const State& state_;
+  CapacityView free_;
+  std::optional<CapacityView> up_;
+};
+
+}  // namespace lockstep::scheduler_detail

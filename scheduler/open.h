@@ -1,0 +1,40 @@
+#pragma once
+// The reservations that are open while a pass goes on. Private to scheduler/.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scheduler/what_if.h"
+#include "statemachine/state.h"
+
+namespace lockstep::scheduler_detail {
+
+// What it holds by now: of the state, less what was lent, and of the plan that is being made.
+struct Open {
+  const Group* group{};
+  bool preempts{false};
+  std::string domain;
+  std::map<MemberKey, const std::vector<Slice>*> held;
+  [[nodiscard]] std::vector<Holding> holdings() const;
+};
+
+class OpenReservations {
+ public:
+  explicit OpenReservations(const State& state);
+
+  // In the total order.
+  [[nodiscard]] std::vector<Open>& all() { return open_; }
+  // Null: it has none, or it was ended in this pass. Moves when others come or go.
+  [[nodiscard]] Open* of(const Group& group);
+  // The last in the order first: of strictly lower priority, and of those behind it in the order.
+  [[nodiscard]] std::vector<const Group*> weaker_than(const Group& group) const;
+  [[nodiscard]] std::vector<const Group*> later_than(const Group& group) const;
+  Open& add(Open open);
+  void remove(const Group& group);
+
+ private:
+  std::vector<Open> open_;
+};
+
+}  // namespace lockstep::scheduler_detail
