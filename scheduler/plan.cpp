@@ -139,6 +139,8 @@ class Pass {
   void complete(const Group& group) {
     Open* open = open_.of(group);
     if (open == nullptr) return;  // taken by a stronger group in this pass
+    // It has lent something in this pass, and others may have taken what was left over of it: the next one goes on.
+    if (find_reserve_action(group) != nullptr) return;
     const std::vector<RoleDemand> wanted = least_demand(group);
     {
       WhatIf own(view_);
@@ -156,8 +158,9 @@ class Pass {
       // What those behind it hold must not keep it from being complete: two would wait for each other.
       if (take_from(open_.later_than(group), group, wanted, group.head.domain, finish)) return;
     }
-    if (!fits_in(cluster_.up(), *group.spec, wanted, group.head.domain)) return release(group, ReservationEnd::HostsLost);
-    if (find_reserve_action(group) != nullptr) return;  // it has lent something in this pass: the next one goes on
+    if (!fits_in(cluster_.up(), *group.spec, wanted, group.head.domain)) {
+      return release(group, ReservationEnd::HostsLost);
+    }
     std::vector<MemberPlacement> members = more_of(*open);
     if (!members.empty()) return hold(*open, std::move(members));
     // Others may have come or gone since its end was projected. What could be any moment now is not worth an event.
