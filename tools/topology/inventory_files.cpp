@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "tools/manifest/text.h"
 #include "tools/manifest/yaml.h"
+#include "tools/topology/form.h"
 #include "tools/topology/readers.h"
 
 namespace lockstep {
@@ -20,17 +20,6 @@ constexpr std::array<std::string_view, 8> kKindsOfHosts{"Inventory", "Node",    
 // Of what has no kind: models of topograph, what it is asked and what a discovery is told, which are refused by name.
 constexpr std::array<std::string_view, 4> kKeysOfHosts{"switches", "blocks", "networkTopologyDiscovery", "engine"};
 
-// The first line that is neither empty nor a comment.
-std::string_view first_words(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trim(text.substr(0, end));
-    if (!line.empty() && !line.starts_with('#')) return line;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return {};
-}
-
 // A batch script may begin with NAME=value too.
 bool is_script(std::string_view text) {
   if (text.starts_with("#!")) return true;
@@ -41,18 +30,6 @@ bool is_script(std::string_view text) {
     return false;
   };
   return has_line("#SBATCH") || has_line("#BSUB");
-}
-
-// "SwitchName=s1 Nodes=n[1-4]", "include nodes.conf", "host,block,rack"
-bool is_of_lines(std::string_view text) {
-  const std::string_view line = first_words(text);
-  const auto end = std::find_if_not(line.begin(), line.end(), [](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
-  });
-  const std::string_view word(line.begin(), end);
-  const std::string_view after = trim(line.substr(word.size()));
-  if (word.empty() || after.empty()) return false;
-  return after.front() == '=' || after.front() == ',' || (lower_case(word) == "include" && after.front() != ':');
 }
 
 bool is_object_of_hosts(const YamlNode& node) {
@@ -74,7 +51,7 @@ bool is_of_hosts(const YamlNode& node) {
 // Also one without its kind, or with a wrong one, as its reader will say.
 bool is_meant_as_inventory(std::string_view text) {
   if (is_inventory(text)) return true;
-  if (is_script(text) || is_of_lines(text)) return false;
+  if (is_script(text) || form_of(text) != Form::Yaml) return false;
   const YamlText yaml = parse_yaml(text);
   const auto is_one = [](const YamlNode* node) {
     const YamlNode* kind = find_key(*node, "kind");
@@ -95,9 +72,9 @@ TopologyResult with_file(InventoryResult inventory, const std::string& file) {
 }  // namespace
 
 bool describes_hosts(std::string_view text) {
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  if (is_script(text)) return false;
-  if (is_of_lines(text)) return true;
+  const Form form = form_of(text);
+  if (form == Form::Empty || is_script(without_byte_order_mark(text))) return false;
+  if (form != Form::Yaml) return true;
   const YamlText yaml = parse_yaml(text);
   return std::any_of(yaml.documents.begin(), yaml.documents.end(),
                      [](const YamlNode* node) { return is_of_hosts(*node); });

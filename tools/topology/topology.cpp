@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "tools/manifest/host_line.h"
-#include "tools/manifest/text.h"
+#include "tools/topology/form.h"
 #include "tools/topology/readers.h"
 
 namespace lockstep {
@@ -16,43 +16,12 @@ constexpr std::string_view kForms =
     "Nodes; "
     "models of topograph; CSV of hosts and paths";
 
-enum class Form : std::uint8_t { Empty, Conf, Csv, Fabric, Yaml };
-
-// The first line that is neither empty, nor a comment, nor a separator of YAML.
-std::string_view first_line(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trim(text.substr(0, end));
-    if (!line.empty() && !line.starts_with('#') && !line.starts_with("---") && !line.starts_with('%')) return line;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return {};
-}
-
-Form form_of(std::string_view text) {
-  const std::string_view line = first_line(text);
-  if (line.empty()) return Form::Empty;
-  if (line.starts_with("vendid=")) return Form::Fabric;
-  const auto is_word = [](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
-  };
-  const std::string_view word(line.begin(), std::find_if_not(line.begin(), line.end(), is_word));
-  const std::string_view after = trim(line.substr(word.size()));
-  if (!word.empty() && (after.starts_with('=') || (lower_case(word) == "include" && !after.starts_with(':')))) {
-    return Form::Conf;
-  }
-  const bool is_yaml = std::string_view("{[-").find(line.front()) != std::string_view::npos ||
-                       line.find(": ") != std::string_view::npos || line.ends_with(':');
-  const bool is_header = line.find(',') != std::string_view::npos && line.find('=') == std::string_view::npos;
-  return !is_yaml && is_header ? Form::Csv : Form::Yaml;
-}
-
 class FileReader {
  public:
   FileReader(std::uint32_t file, Draft& draft) : where_{file, 0}, draft_(draft) {}
 
   void read(std::string_view text) {
-    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    text = without_byte_order_mark(text);
     if (text.size() > kTopologyBytesMax) {
       return problem(fmt::format("{} bytes are more than {}", text.size(), kTopologyBytesMax));
     }
