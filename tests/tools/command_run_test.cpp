@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <filesystem>
+#include <sstream>
 
 #include "tests/tools/command_fixture.h"
 
@@ -37,6 +38,50 @@ TEST_F(Run, BringsAGroupToItsEndAndStopsWhenIdle) {
   EXPECT_EQ(phase("train"), "Succeeded");
   EXPECT_FALSE(std::filesystem::exists(store() + "/control.sock"));
   EXPECT_EQ(command({"log", "verify"}).status, 0);
+}
+
+TEST_F(Run, OfAStoreWithoutHostsTakesThemFromFiles) {
+  ASSERT_EQ(command({"init"}).status, 0);
+  const std::string paths = dir_.file("paths.csv", "host,block\na1,X\na2,X\nb1,Y\nb2,Y\nc1,Y\n");
+  const Ran ran = command({"run", manifest(), "--hosts", dir_.file("hosts.yaml", kHosts), paths, "--runtime", "50ms",
+                           "--step", "5ms", "--until-idle"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_NE(ran.err.find("NotCarried: 1 host of the topology that the inventory does not have"), std::string::npos)
+      << ran.err;
+  EXPECT_EQ(phase("train"), "Succeeded");
+  EXPECT_EQ(json({"state"})["pools"]["license.matlab"]["total"], 2);
+  ASSERT_EQ(json({"hosts"}).size(), 4U);
+  EXPECT_EQ(json({"hosts"})[3]["at"], "Y");
+}
+
+TEST_F(Run, LeavesHostsAloneThatAreThereAndAddsTheOthers) {
+  init();
+  ASSERT_EQ(command({"hosts", "drain", "a1"}).status, 0);
+  const std::string hosts = dir_.file("more.yaml", std::string(kHosts) + "  - {name: c1, cpu: 8, at: C}\n");
+  const std::string larger = dir_.file("larger.yaml", "kind: Inventory\nhosts: [{name: c1, cpu: 16, at: C}]\n");
+  for (const std::string& file : {hosts, hosts, larger}) {
+    ASSERT_EQ(command({"run", "--until-idle", "--hosts", file}).status, 0);
+  }
+  std::vector<std::string> changes;
+  std::istringstream log(command({"log", "dump", "-o", "json"}).out);
+  for (std::string line; std::getline(log, line);) {
+    const auto event = nlohmann::json::parse(line)["event"].get<std::string>();
+    if (event != "ControllerStarted" && event != "RequestAnswered") changes.push_back(event);
+  }
+  EXPECT_EQ(changes, (std::vector<std::string>{"LevelsSet", "PoolSet", "HostAdded", "HostAdded", "HostAdded",
+                                               "HostAdded", "HostChanged", "HostAdded", "HostChanged"}));
+  EXPECT_TRUE(json({"hosts"})[0]["drained"].get<bool>()) << "it is still drained";
+  EXPECT_EQ(json({"hosts"})[4]["capacity"]["cpu"], 16);
+}
+
+TEST_F(Run, OfHostsThatAreWrongOrTooFewWritesNothing) {
+  ASSERT_EQ(command({"init"}).status, 0);
+  const std::string small = dir_.file("small.yaml", "kind: Inventory\nhosts: [{name: n1, cpu: 1}]\n");
+  expect_failure(command({"run", "--until-idle", "--hosts", small, "/no/such/file"}), 1, "NotFound");
+  expect_failure(command({"run", manifest(), "--until-idle", "--hosts", small}), 1, "NeverFits");
+  EXPECT_EQ(json({"hosts"}).size(), 0U);
+  EXPECT_EQ(command({"run", "--until-idle", "--hosts", small}).status, 0);
+  EXPECT_EQ(json({"hosts"}).size(), 1U);
 }
 
 TEST_F(Run, RestartsAGroupWhoseMemberFailsOnce) {

@@ -7,6 +7,7 @@
 #include "events/log/store.h"
 #include "replay/controller.h"
 #include "tools/lockstep/times.h"
+#include "tools/topology/inventory_files.h"
 
 namespace lockstep::cli {
 namespace {
@@ -15,16 +16,14 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kCommandsAtOnce = 4'096;
 
-std::vector<Command> commands_of(const InventoryResult& inventory) {
+std::vector<Command> timed(std::vector<CommandBody> bodies) {
   std::vector<Command> commands;
-  const auto add = [&](CommandBody body) {
+  commands.reserve(bodies.size());
+  for (CommandBody& body : bodies) {
     Command& command = commands.emplace_back();
     command.time = wall_clock();
     command.body = std::move(body);
-  };
-  if (!inventory.levels.empty()) add(SetLevels{inventory.levels});
-  for (const auto& pool : inventory.pools) add(SetPool{pool.name, pool.amount});
-  for (const auto& host : inventory.hosts) add(SetHost{host, true});
+  }
   return commands;
 }
 
@@ -33,7 +32,7 @@ Outcome<void> fill(const fs::path& directory, const InventoryResult& inventory) 
   if (!store) return refuse(store.error());
   auto controller = Controller::start(*store->log, nullptr, ControllerOptions{}, wall_clock());
   if (!controller) return refuse(controller.error());
-  const auto commands = commands_of(inventory);
+  const auto commands = timed(commands_of(inventory));
   for (std::size_t first = 0; first < commands.size(); first += kCommandsAtOnce) {
     const auto count = std::min(kCommandsAtOnce, commands.size() - first);
     const auto answers = (*controller)->execute(std::span(commands).subspan(first, count));

@@ -63,7 +63,8 @@ class LiveRun {
   Outcome<void> run() {
     if (auto rehearsed = rehearse(); !rehearsed) return rehearsed;
     if (auto started = start(); !started) return started;
-    auto outcome = define_missing();
+    auto outcome = set_cluster();
+    if (outcome) outcome = define_missing();
     if (outcome) {
       tell_start();
       outcome = loop();
@@ -147,26 +148,49 @@ class LiveRun {
     return known != nullptr && !is_terminal(known->head.phase);
   }
 
-  // A manifest that would be refused is, before this controller has written anything.
+  static Outcome<void> done(const Result<Answer>& answer) {
+    if (!answer) return refuse(answer.error());
+    if (is_rejection(answer->code)) return refuse(failure(*answer));
+    return {};
+  }
+
+  // An inventory or a manifest that would be refused is, before this controller has written anything.
   Outcome<void> rehearse() const {
-    if (options_.groups.empty()) return {};
+    if (options_.cluster.empty() && options_.groups.empty()) return {};
     const auto reader = open_to_read(options_.store);
     if (!reader) return refuse(reader.error());
+    for (const auto& body : options_.cluster) {
+      if (auto set = done(execute(**reader, command(Actor::User, body))); !set) return set;
+    }
     for (const auto& group : options_.groups) {
       bool there = false;
       const auto looked = (*reader)->read([&](const State& state, const Head&) { there = is_live(state, group); });
       if (!looked) return refuse(looked.error());
       if (there) continue;
-      const auto answer = execute(**reader, command(Actor::User, group));
-      if (!answer) return refuse(answer.error());
-      if (is_rejection(answer->code)) return refuse(failure(*answer));
+      if (auto defined = done(execute(**reader, command(Actor::User, group))); !defined) return defined;
     }
     return {};
   }
 
+  // Many hosts are few flushes: nobody waits but for the last. Answers come in the order of the commands.
+  Outcome<void> set_cluster() {
+    Outcome<void> outcome;
+    const auto take = [&outcome](const Result<Answer>& answer) {
+      if (outcome) outcome = done(answer);
+    };
+    for (const auto& body : options_.cluster) {
+      if (&body != &options_.cluster.back()) {
+        engine_->submit(command(Actor::User, body), take);
+      } else {
+        take(engine_->execute(command(Actor::User, body)));
+      }
+    }
+    return outcome;
+  }
+
   // A manifest given again to a restarted controller is the group that is already there.
   Outcome<void> define_missing() {
-    std::vector<std::string> done;
+    std::vector<std::string> defined;
     for (const auto& group : options_.groups) {
       bool there = false;
       const auto looked = engine_->read([&](const State& state, const Head&) { there = is_live(state, group); });
@@ -175,10 +199,9 @@ class LiveRun {
         there_.push_back(group.identity.name);
         continue;
       }
-      const auto answer = engine_->execute(command(Actor::User, group));
-      if (!answer) return refuse(after_part(failure(answer.error()), done));
-      if (is_rejection(answer->code)) return refuse(after_part(failure(*answer), done));
-      done.push_back(group.identity.name);
+      auto answered = done(engine_->execute(command(Actor::User, group)));
+      if (!answered) return refuse(after_part(std::move(answered.error()), defined));
+      defined.push_back(group.identity.name);
     }
     return {};
   }

@@ -15,8 +15,9 @@ enum class Lines { Text, Objects };
 
 struct LiveOptions {
   std::filesystem::path store{};
-  std::vector<DefineGroup> groups;       // defined at the start, if no live group of that name is there
-  std::vector<std::string> not_carried;  // of their manifests, told once they are defined
+  std::vector<CommandBody> cluster;      // done first: what makes the hosts of an inventory known
+  std::vector<DefineGroup> groups;       // defined after it, if no live group of that name is there
+  std::vector<std::string> not_carried;  // of both, told once they are done
   SimulationOptions simulation{};
   bool until_idle{false};  // end when every group has ended
   std::uint64_t snapshot_every{1'000'000};

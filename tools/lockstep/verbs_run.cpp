@@ -1,5 +1,6 @@
 // run: a controller in the foreground, with simulated hosts.
 #include <CLI/CLI.hpp>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -7,12 +8,14 @@
 #include "tools/lockstep/manifest_files.h"
 #include "tools/lockstep/verbs.h"
 #include "tools/manifest/manifest.h"
+#include "tools/topology/inventory_files.h"
 
 namespace lockstep::cli {
 namespace {
 
 struct RunOptions {
   std::string store;
+  std::vector<std::string> hosts;  // files
   std::vector<std::string> manifests;
   std::vector<std::string> runtimes;
   std::vector<std::string> failures;
@@ -46,6 +49,27 @@ Outcome<SimulationOptions> simulation(const RunOptions& options) {
   return simulation;
 }
 
+void append(std::vector<std::string> lines, std::vector<std::string>& all) {
+  all.insert(all.end(), std::make_move_iterator(lines.begin()), std::make_move_iterator(lines.end()));
+}
+
+Outcome<void> add_hosts(const std::vector<std::string>& files, LiveOptions& live) {
+  if (files.empty()) return {};
+  auto hosts = read_hosts(files);
+  if (!hosts) return refuse(std::move(hosts.error()));
+  live.cluster = commands_of(*hosts);
+  append(std::move(hosts->not_carried), live.not_carried);
+  return {};
+}
+
+Outcome<void> add_groups(const std::vector<std::string>& files, LiveOptions& live) {
+  auto manifests = read_manifest_files(files, caller());
+  if (!manifests) return refuse(std::move(manifests.error()));
+  live.groups = std::move(manifests->groups);
+  append(std::move(manifests->not_carried), live.not_carried);
+  return {};
+}
+
 Outcome<void> run(const Session& session, const RunOptions& options) {
   LiveOptions live = options.live;
   live.store = options.store;
@@ -53,10 +77,8 @@ Outcome<void> run(const Session& session, const RunOptions& options) {
   auto simulated = simulation(options);
   if (!simulated) return refuse(simulated.error());
   live.simulation = std::move(*simulated);
-  auto manifests = read_manifest_files(options.manifests, caller());
-  if (!manifests) return refuse(std::move(manifests.error()));
-  live.groups = std::move(manifests->groups);
-  live.not_carried = std::move(manifests->not_carried);
+  if (auto added = add_hosts(options.hosts, live); !added) return added;
+  if (auto added = add_groups(options.manifests, live); !added) return added;
   return run_live(live);
 }
 
@@ -68,6 +90,9 @@ void add_run_verbs(CLI::App& app, Session& session) {
                             [&session, options] { return run(session, *options); });
   add_store_option(verb, session, options->store);
   verb.add_option("MANIFEST", options->manifests, "Groups to define, unless a live one has the name");
+  verb.add_option("--hosts", options->hosts,
+                  "Hosts to know before that: an Inventory, the topology of another system, or both; after MANIFEST")
+      ->type_name("FILE");
   verb.add_option("--runtime", options->runtimes, "How long members run: 3s, or of one role: worker=3s (default 5s)")
       ->allow_extra_args(false);
   verb.add_option("--fail", options->failures,

@@ -49,11 +49,7 @@ Outcome run_step(Run& run, const InventoryStep& step) {
     const Problem& first = inventory.problems.front();
     return refuse(AnswerCode::InvalidManifest, fmt::format("{}: {}", first.path, first.text));
   }
-  std::vector<CommandBody> bodies;
-  if (!inventory.levels.empty()) bodies.emplace_back(SetLevels{inventory.levels});
-  for (const auto& pool : inventory.pools) bodies.emplace_back(SetPool{pool.name, pool.amount});
-  for (const auto& host : inventory.hosts) bodies.emplace_back(SetHost{host, true});
-  return send(run, Actor::User, std::move(bodies));
+  return send(run, Actor::User, commands_of(inventory));
 }
 
 }  // namespace lockstep::scenario

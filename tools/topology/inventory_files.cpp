@@ -99,4 +99,12 @@ TopologyResult read_inventory_files(const Files& files) {
   return topology.empty() ? result : merge(result, read_topology(topology));
 }
 
+std::vector<CommandBody> commands_of(const InventoryResult& inventory) {
+  std::vector<CommandBody> commands;
+  if (!inventory.levels.empty()) commands.emplace_back(SetLevels{inventory.levels});
+  for (const Counter& pool : inventory.pools) commands.emplace_back(SetPool{pool.name, pool.amount});
+  for (const HostInfo& host : inventory.hosts) commands.emplace_back(SetHost{host, true});
+  return commands;
+}
+
 }  // namespace lockstep

@@ -18,4 +18,7 @@ namespace lockstep {
 // As read_topology(), of texts of all kinds. One Inventory at most.
 [[nodiscard]] TopologyResult read_inventory_files(const std::vector<std::pair<std::string, std::string>>& files);
 
+// What makes a controller know these hosts, in this order: levels, pools, hosts. What it knows already stays as it is.
+[[nodiscard]] std::vector<CommandBody> commands_of(const InventoryResult& inventory);
+
 }  // namespace lockstep
