@@ -390,6 +390,16 @@ TEST_F(Scenario, RewritesTracesAndComparesThem) {
   EXPECT_EQ(read_all(folder_ / "test.scn"), after);
 }
 
+TEST_F(Scenario, ComparesTracesToTheEndOfTheirLines) {
+  const std::string host = "n" + std::string(200, 'x');
+  const std::string text = "host " + host + " cpu=8\n----\nHostAdded " + host + " cpu=";
+  EXPECT_EQ(run(text + "8\n\n").status, 0);
+  const auto result = run(text + "9\n\n");
+  EXPECT_EQ(result.status, 1);
+  ASSERT_EQ(result.failures.size(), 1U);
+  EXPECT_TRUE(result.failures[0].ends_with(" cpu=8\"")) << result.failures[0];
+}
+
 TEST_F(Scenario, ATraceWithoutAStepAboveItDoesNotParse) {
   EXPECT_EQ(run("# nothing\n----\nHostAdded n1\n\n").status, 2);
   EXPECT_EQ(run("expect groups Running 0\n----\nHostAdded n1\n\n").status, 2);

@@ -129,9 +129,10 @@ class Runner {
   }
 
   void compare_trace(const Golden& golden, const std::vector<std::string>& events) {
+    const std::string none = "no more events";
     for (std::size_t i = 0; i < std::max(golden.events.size(), events.size()); ++i) {
-      const auto expected = i < golden.events.size() ? quote(without_comment(golden.events[i])) : "no more events";
-      const auto got = i < events.size() ? quote(events[i]) : "no more events";
+      const auto expected = i < golden.events.size() ? fmt::format("\"{}\"", without_comment(golden.events[i])) : none;
+      const auto got = i < events.size() ? fmt::format("\"{}\"", events[i]) : none;
       if (expected == got) continue;
       report(golden.line + std::min(i, golden.events.size()) + 1, expected, got);
       return;  // what follows is shifted
