@@ -11,6 +11,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/manifest/manifest.h"
@@ -44,6 +45,34 @@ inline std::vector<std::string> lines_of(const std::vector<Problem>& problems) {
   std::vector<std::string> lines;
   for (const Problem& problem : problems) lines.push_back(problem.path + ": " + problem.text);
   return lines;
+}
+
+// No control character, and UTF-8 to its end.
+inline bool is_printable_line(std::string_view text) {
+  int wanted = 0;  // bytes until the character is whole
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool goes_on = byte >= 0x80 && byte < 0xC0;
+    if (byte < 0x20 || byte == 0x7F || byte == 0xC0 || byte == 0xC1 || byte > 0xF4 || goes_on != (wanted > 0)) {
+      return false;
+    }
+    wanted = goes_on ? wanted - 1 : byte < 0x80 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
+  }
+  return wanted == 0;
+}
+
+// What a hostile text may hold: control characters, and bytes that are no UTF-8.
+inline std::vector<std::string> hostile_bytes() {
+  std::vector<std::string> all{"\x7f", "\x80", "\xc3", "\xc3(", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xff"};
+  for (char c = 0; c < ' '; ++c) all.emplace_back(1, c);
+  return all;
+}
+
+// `text` with `bytes` for every @ in it.
+inline std::string with_bytes(std::string_view text, const std::string& bytes) {
+  std::string result;
+  for (const char c : text) result += c == '@' ? bytes : std::string(1, c);
+  return result;
 }
 
 inline std::string read_file(const std::string& path) {

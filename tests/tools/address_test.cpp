@@ -41,6 +41,7 @@ TEST(ControlAddress, OfALongPathThatIsNotThereIsNoStore) {
 
 TEST(ErrorLine, IsOneLineWhateverTheMessage) {
   EXPECT_EQ(error_line(Failure{"Usage", "first\nsecond\tthird", 2}), "lockstep: Usage: first; second third");
+  EXPECT_EQ(error_line(Failure{"Usage", "\x1b[2J\r\xff\xc3\xa9", 2}), "lockstep: Usage: \\x1b[2J\\x0d\\xff\xc3\xa9");
 }
 
 TEST(ErrorLine, OfARejectionHasItsCodeAndStatusOne) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "tests/manifest/support.h"
 #include "tests/tools/scenario_fixture.h"
 #include "tools/scenario/parse.h"
 
@@ -107,6 +108,36 @@ TEST_F(Scenario, RefusesFilesThatAreNone) {
   EXPECT_EQ(result.status, 2);
   ASSERT_EQ(result.failures.size(), 1U);
   EXPECT_TRUE(result.failures[0].starts_with(at(1, ""))) << result.failures[0];
+}
+
+TEST_F(Scenario, SaysWhatIsWrongInOnePrintableLineWhateverItHolds) {
+  for (const std::string& bytes : hostile_bytes()) {
+    for (const std::string_view line : {"@ x",
+                                        "host n@ cpu=8",
+                                        "host n1 c@=8",
+                                        "host n1 cpu=@",
+                                        "define x@y",
+                                        "define <<E@F\nx",
+                                        "submit g@",
+                                        "run <<EOF\nkind: @\nEOF",
+                                        "run <<EOF\nkind: \"\\@\"\nEOF",
+                                        "inventory x@y",
+                                        "levels a@b",
+                                        "pool @ 1",
+                                        "exit g@/w@[0] code=@",
+                                        "claim g/@ @",
+                                        "advance @",
+                                        "expect group g phase @",
+                                        "expect group g@ phase Running",
+                                        "expect @ x",
+                                        "expect events @ 1",
+                                        "expect rejected @",
+                                        "host n1 cpu=8\n----\n@\n"}) {
+      for (const auto& failure : run(with_bytes(line, bytes) + "\n").failures) {
+        EXPECT_TRUE(is_printable_line(failure)) << failure << "\nof " << line;
+      }
+    }
+  }
 }
 
 // ---- lines --------------------------------------------------------------------------------------------------------

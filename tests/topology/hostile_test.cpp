@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/topology/support.h"
+#include "tools/topology/inventory_files.h"
 
 namespace lockstep {
 namespace {
@@ -34,11 +35,8 @@ const std::vector<std::string>& samples() {
 }
 
 void expect_well_formed(const TopologyResult& result) {
-  const auto is_printable = [](std::string_view line) {
-    return std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  };
-  for (const Problem& problem : result.problems) EXPECT_TRUE(is_printable(problem.text)) << problem.text;
-  for (const std::string& line : result.not_carried) EXPECT_TRUE(is_printable(line)) << line;
+  for (const std::string& line : lines_of(result.problems)) EXPECT_TRUE(is_printable_line(line)) << line;
+  for (const std::string& line : result.not_carried) EXPECT_TRUE(is_printable_line(line)) << line;
   EXPECT_LE(result.problems.size(), 1'001U);
   if (!result.problems.empty()) return;
   for (const HostInfo& host : result.hosts) {
@@ -56,6 +54,16 @@ TEST(Hostile, BytesThatAreNothingAreRefused) {
     for (std::uint64_t size = random.upto(200); size-- > 0;) text += static_cast<char>(random.upto(255));
     if (random.chance()) text = "SwitchName=" + text;
     expect_well_formed(read_one("x", text));
+  }
+}
+
+TEST(Hostile, MessagesArePrintedWhateverAFileIsCalled) {
+  for (const std::string& bytes : hostile_bytes()) {
+    const std::string name = with_bytes("x@.yaml", bytes);
+    for (const std::string& text : samples()) expect_well_formed(read_inventory_files({{name, text + "@\x01"}}));
+    const std::pair<std::string, std::string> inventory{name, "kind: Inventory\n"};
+    expect_well_formed(read_inventory_files({inventory, inventory}));
+    expect_well_formed(read_inventory_files({inventory, {"t.csv", "host,rack\nn1,r1\n"}}));
   }
 }
 

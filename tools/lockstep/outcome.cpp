@@ -1,19 +1,21 @@
 #include "tools/lockstep/outcome.h"
 
+#include "tools/manifest/text.h"
+
 namespace lockstep::cli {
 namespace {
 
-std::string one_line(std::string_view text) {
-  std::string line;
-  line.reserve(text.size());
+std::string joined_lines(std::string_view text) {
+  std::string joined;
+  joined.reserve(text.size());
   for (const char c : text) {
     if (c == '\n') {
-      line += "; ";
+      joined += "; ";
     } else {
-      line += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+      joined += c == '\t' ? ' ' : c;
     }
   }
-  return line;
+  return one_line(joined);
 }
 
 }  // namespace
@@ -36,7 +38,7 @@ Failure after_part(Failure failure, const std::vector<std::string>& done) {
 }
 
 std::string error_line(const Failure& failure) {
-  return "lockstep: " + failure.code + ": " + one_line(failure.message);
+  return "lockstep: " + failure.code + ": " + joined_lines(failure.message);
 }
 
 }  // namespace lockstep::cli

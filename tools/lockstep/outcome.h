@@ -37,7 +37,7 @@ using Outcome = tl::expected<T, Failure>;
 // The failure of one of several things asked for at once, when `done` were done before it.
 [[nodiscard]] Failure after_part(Failure failure, const std::vector<std::string>& done);
 
-// "lockstep: <code>: <message>", always one line: line ends inside become "; ".
+// "lockstep: <code>: <message>", always one printable line: line ends inside become "; ".
 [[nodiscard]] std::string error_line(const Failure& failure);
 
 }  // namespace lockstep::cli

@@ -142,7 +142,7 @@ void NotCarried::add_line(const Value& value, std::string_view line) {
     lines_.push_back("more than that is not carried and not listed");
     return;
   }
-  lines_.push_back(fmt::format("{}{}: {}", value.context().prefix(), value.path(), line));
+  lines_.push_back(one_line(fmt::format("{}{}: {}", value.context().prefix(), value.path(), line)));
 }
 
 void NotCarried::add_rest(MapReader& map) {

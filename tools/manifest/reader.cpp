@@ -76,7 +76,7 @@ void ReadContext::add(std::string path, std::string text) {
         {prefix_ + "document", fmt::format("more than {} problems; the rest is not shown", kManifestProblemsMax)});
     return;
   }
-  problems_.push_back({prefix_ + std::move(path), std::move(text)});
+  problems_.push_back({one_line(prefix_ + path), one_line(text)});
 }
 
 bool ReadContext::spend(std::size_t amount) {

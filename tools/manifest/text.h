@@ -1,5 +1,5 @@
 #pragma once
-// Small text helpers that the readers of this folder share. Not for use outside of it.
+// Small text helpers that whoever reads text shares, here and in the folders above.
 
 #include <algorithm>
 #include <cstdint>
@@ -32,8 +32,13 @@ inline constexpr std::int64_t kThousandths = 1000;  // of a core, the base unit 
   return fail(ErrorCode::InvalidInput, std::move(message));
 }
 
-// `text` for an error message: in double quotes, on one line, cut when it is long. What an author wrote may be
-// anything; a message is always one printable line.
+// Bytes of the UTF-8 character at the start of `text`, which is not empty; 0 = none is there.
+[[nodiscard]] std::size_t utf8_length(std::string_view text);
+
+// `text` as one printable line, for messages: what an author wrote may be anything. Each byte of a control character,
+// of an end of a line and of what is no UTF-8 is written as in "\x1b"; all else stays, a line of such lines too.
+[[nodiscard]] std::string one_line(std::string_view text);
+// What is quoted from a text: such a line in double quotes, cut when it is long.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 // The same without the quotes, for a key as part of a path.
 [[nodiscard]] std::string printable(std::string_view text);

@@ -106,20 +106,6 @@ class TreeBuilder final : public YAML::EventHandler {
   std::vector<YamlNode*> open_{};
 };
 
-// Length of the UTF-8 sequence at `at`; 0 = none.
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
-  if (byte(0) < 0x80) return 1;
-  const std::size_t length = byte(0) < 0xC2 ? 0 : byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : byte(0) < 0xF5 ? 4 : 0;
-  if (length == 0 || text.size() - at < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return 0;
-  }
-  const bool overlong = (byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xF0 && byte(1) < 0x90);
-  const bool outside = (byte(0) == 0xED && byte(1) > 0x9F) || (byte(0) == 0xF4 && byte(1) > 0x8F);
-  return overlong || outside ? 0 : length;
-}
-
 // Before the parser sees anything: it takes a byte 4 for the end of the text, and guesses at other encodings.
 void check_bytes(std::string_view text) {
   int line = 0;
@@ -128,7 +114,7 @@ void check_bytes(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const int column = static_cast<int>(i - line_start);
-    const std::size_t length = utf8_length(text, i);
+    const std::size_t length = utf8_length(text.substr(i));
     if (length == 0) throw Stop{line, column, "a byte that is not UTF-8"};
     if ((byte < 0x20 && !is_space(text[i])) || byte == 0x7F) {
       throw Stop{line, column, fmt::format("a control character (0x{:02x})", byte)};
@@ -153,8 +139,8 @@ void parse(std::string_view text, YamlText& out) {
   }
 }
 
-void add_syntax(YamlText& out, int line, int column, std::string text) {
-  out.problems.push_back({fmt::format("line {}, column {}", line + 1, column + 1), std::move(text)});
+void add_syntax(YamlText& out, int line, int column, std::string_view text) {
+  out.problems.push_back({fmt::format("line {}, column {}", line + 1, column + 1), one_line(text)});
 }
 
 }  // namespace

@@ -6,11 +6,11 @@
 #include <charconv>
 
 #include "tools/manifest/manifest.h"
+#include "tools/manifest/text.h"
 
 namespace lockstep::scenario {
 namespace {
 
-constexpr std::size_t kQuotedMax = 80;
 constexpr std::size_t kIndexesMax = 100'000;  // of one `worker[...]`
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
@@ -26,7 +26,7 @@ Result<Number> parse_number(std::string_view text, std::string_view form) {
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    return bad(fmt::format("{} is not {}", quote(text), form));
+    return bad(fmt::format("{} is not {}", in_quotes(text), form));
   }
   return number;
 }
@@ -42,9 +42,9 @@ Result<std::vector<std::uint32_t>> parse_indexes(std::string_view text) {
     LOCKSTEP_TRY(first);
     const auto last = dash == std::string_view::npos ? first : parse_small(piece.substr(dash + 1));
     LOCKSTEP_TRY(last);
-    if (*last < *first) return bad(fmt::format("{} is an empty range", quote(piece)));
+    if (*last < *first) return bad(fmt::format("{} is an empty range", in_quotes(piece)));
     if (*last - *first >= kIndexesMax || indexes.size() + (*last - *first) >= kIndexesMax) {
-      return bad(fmt::format("{} names more than {} members; use [*]", quote(text), kIndexesMax));
+      return bad(fmt::format("{} names more than {} members; use [*]", in_quotes(text), kIndexesMax));
     }
     for (std::uint32_t i = *first;; ++i) {
       indexes.push_back(i);
@@ -63,7 +63,7 @@ Result<void> parse_which(std::string_view text, MemberRef& members) {
   }
   const auto open = text.find('[');
   if (open == std::string_view::npos || open == 0 || text.back() != ']') {
-    return bad(fmt::format("{} names no members (worker[3], worker[*] or *)", quote(text)));
+    return bad(fmt::format("{} names no members (worker[3], worker[*] or *)", in_quotes(text)));
   }
   members.role = text.substr(0, open);
   const auto inside = text.substr(open + 1, text.size() - open - 2);
@@ -111,20 +111,6 @@ std::vector<std::string> split_words(std::string_view line) {
   return words;
 }
 
-std::string quote(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text.substr(0, kQuotedMax)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  if (text.size() > kQuotedMax) out += "...";
-  return out + '"';
-}
-
 tl::unexpected<Error> bad(std::string what) { return fail(ErrorCode::InvalidInput, std::move(what)); }
 
 Result<std::uint64_t> parse_count(std::string_view text) { return parse_number<std::uint64_t>(text, "a number"); }
@@ -141,13 +127,13 @@ Result<GroupRef> parse_group(std::string_view text) {
   if (hash != std::string_view::npos) {
     const auto id = parse_count(text.substr(hash + 1));
     LOCKSTEP_TRY(id);
-    if (*id == 0) return bad(fmt::format("{}: ids begin at 1", quote(text)));
+    if (*id == 0) return bad(fmt::format("{}: ids begin at 1", in_quotes(text)));
     group.id = *id;
   } else if (group.name.empty()) {
     return bad("a group's name is missing");
   }
   if (text.find_first_of("/[]*=") != std::string_view::npos) {
-    return bad(fmt::format("{} is not the name of a group", quote(text)));
+    return bad(fmt::format("{} is not the name of a group", in_quotes(text)));
   }
   return group;
 }
@@ -155,7 +141,7 @@ Result<GroupRef> parse_group(std::string_view text) {
 Result<MemberRef> parse_members(std::string_view text) {
   const auto slash = text.find('/');
   if (slash == std::string_view::npos) {
-    return bad(fmt::format("{} names no members (g/worker[3], g/worker[*] or g/*)", quote(text)));
+    return bad(fmt::format("{} names no members (g/worker[3], g/worker[*] or g/*)", in_quotes(text)));
   }
   auto group = parse_group(text.substr(0, slash));
   LOCKSTEP_TRY(group);
@@ -168,7 +154,7 @@ Result<ClaimPath> parse_claim(std::string_view text) {
   const auto slash = text.rfind('/');
   ClaimPath claim{slash == std::string_view::npos, {}, std::string(text.substr(slash + 1))};
   if (claim.name.empty() || claim.name.find_first_of("[]*=#") != std::string::npos) {
-    return bad(fmt::format("{} names no claim (g/scratch, g/worker[3]/scratch or dataset)", quote(text)));
+    return bad(fmt::format("{} names no claim (g/scratch, g/worker[3]/scratch or dataset)", in_quotes(text)));
   }
   if (claim.standalone) {
     claim.name = text;
@@ -190,7 +176,7 @@ Result<ClaimPath> parse_claim(std::string_view text) {
 Result<KeyValue> parse_pair(std::string_view word) {
   const auto equals = word.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    return bad(fmt::format("{} is not of the form key=value", quote(word)));
+    return bad(fmt::format("{} is not of the form key=value", in_quotes(word)));
   }
   return KeyValue{std::string(word.substr(0, equals)), std::string(word.substr(equals + 1))};
 }

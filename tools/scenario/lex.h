@@ -20,9 +20,6 @@ namespace lockstep::scenario {
 
 [[nodiscard]] std::vector<std::string> split_words(std::string_view line);
 
-// In double quotes, printable, cut when long.
-[[nodiscard]] std::string quote(std::string_view text);
-
 [[nodiscard]] tl::unexpected<Error> bad(std::string what);
 
 [[nodiscard]] Result<std::uint64_t> parse_count(std::string_view text);  // 0 or more

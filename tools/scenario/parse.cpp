@@ -8,6 +8,7 @@
 
 #include "tools/manifest/host_line.h"
 #include "tools/manifest/manifest.h"
+#include "tools/manifest/text.h"
 #include "tools/scenario/lex.h"
 
 namespace lockstep::scenario {
@@ -147,7 +148,7 @@ Result<FailureReason> parse_reason(std::string_view text) {
   if (!spelled.empty() && spelled[0] >= 'a' && spelled[0] <= 'z')
     spelled[0] = static_cast<char>(spelled[0] - 'a' + 'A');
   if (!from_name(spelled, reason) || reason == FailureReason::None) {
-    return bad(fmt::format("{} is not a reason (exited, signaled, outOfMemory ...)", quote(text)));
+    return bad(fmt::format("{} is not a reason (exited, signaled, outOfMemory ...)", in_quotes(text)));
   }
   return reason;
 }
@@ -168,7 +169,7 @@ Result<void> parse_report_option(const KeyValue& option, ReportStep& step) {
     if (option.key == "signal") return store(parse_signed(option.value), step.signal);
     if (option.key == "reason") return store(parse_reason(option.value), step.reason);
   }
-  return bad(fmt::format("{} is not an option of this report", quote(option.key)));
+  return bad(fmt::format("{} is not an option of this report", in_quotes(option.key)));
 }
 
 Body parse_report(const Words& line, const LoadFile&) {
@@ -285,7 +286,7 @@ Body parse_step(const Words& line, const LoadFile& load) {
   for (const auto& [verb, parse] : kSteps) {
     if (line[0] == verb) return parse(line, load);
   }
-  return bad(fmt::format("{} is not a verb", quote(line[0])));
+  return bad(fmt::format("{} is not a verb", in_quotes(line[0])));
 }
 
 // ---- the file -----------------------------------------------------------------------------------------------------

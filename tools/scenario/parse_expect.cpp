@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tools/manifest/manifest.h"
+#include "tools/manifest/text.h"
 #include "tools/scenario/facts.h"
 #include "tools/scenario/lex.h"
 #include "tools/scenario/parse.h"
@@ -26,7 +27,7 @@ Result<void> want(const Args& words, std::size_t count, std::string_view form) {
 template <class E>
 Result<E> parse_name(std::string_view text, std::string_view what) {
   E value{};
-  if (!from_name(text, value) || value == E{}) return bad(fmt::format("{} is not {}", quote(text), what));
+  if (!from_name(text, value) || value == E{}) return bad(fmt::format("{} is not {}", in_quotes(text), what));
   return value;
 }
 
@@ -55,7 +56,7 @@ Result<std::string> duration_value(std::string_view text) {
 
 Result<std::string> scope_value(std::string_view text) {
   if (text == kNone || text == "group" || text == "role" || text == "member") return std::string(text);
-  return bad(fmt::format("{} is not a scope (group, role, member)", quote(text)));
+  return bad(fmt::format("{} is not a scope (group, role, member)", in_quotes(text)));
 }
 
 Result<std::string> group_value(const std::string& key, const std::string& value) {
@@ -72,7 +73,7 @@ Result<std::string> group_value(const std::string& key, const std::string& value
   if (key.starts_with(kDeadline) && timer_kind(std::string_view(key).substr(kDeadline.size()))) {
     return duration_value(value);
   }
-  return bad(fmt::format("{} is nothing that a group has", quote(key)));
+  return bad(fmt::format("{} is nothing that a group has", in_quotes(key)));
 }
 
 Expect expect_group(const Args& words) {
@@ -103,7 +104,7 @@ Result<std::string> member_value(const std::string& key, const std::string& valu
   if (key == "phase") return name_value<MemberPhase>(value, "a phase of members");
   if (key == "host") return hosts_value(value);
   if (key == "run" || key == "exitCode" || key == "signal") return number_value(value);
-  return bad(fmt::format("{} is nothing that a member has", quote(key)));
+  return bad(fmt::format("{} is nothing that a member has", in_quotes(key)));
 }
 
 Expect expect_member(const Args& words) {
@@ -170,7 +171,7 @@ Expect expect_intents(const Args& words) {
   if (spelled[0] >= 'a' && spelled[0] <= 'z') spelled[0] = static_cast<char>(spelled[0] - 'a' + 'A');
   IntentKind kind{};
   if (!from_name(spelled, kind)) {
-    return bad(fmt::format("{} is no intent (arm, start, stop, kill, provision, release)", quote(words[2])));
+    return bad(fmt::format("{} is no intent (arm, start, stop, kill, provision, release)", in_quotes(words[2])));
   }
   const auto count = parse_count(words[3]);
   LOCKSTEP_TRY(count);
@@ -209,7 +210,7 @@ Expect expect_events(const Args& words) {
   static constexpr std::string_view kForm = "events EVENT [group=GROUP] COUNT";
   if (words.size() < 3) return bad(fmt::format("the form is: expect {}", kForm));
   EventKind kind{};
-  if (!from_name(words[1], kind)) return bad(fmt::format("{} is not the name of an event", quote(words[1])));
+  if (!from_name(words[1], kind)) return bad(fmt::format("{} is not the name of an event", in_quotes(words[1])));
   auto count = parse_count_of(words, 2, kForm);
   LOCKSTEP_TRY(count);
   return ExpectEvents{kind, std::move(count->group), count->count};
@@ -234,7 +235,7 @@ Expect expect_rejected(const Args& words) {
   LOCKSTEP_TRY(want(words, 2, "rejected CODE"));
   const auto code = parse_name<AnswerCode>(words[1], "a code of refusals");
   LOCKSTEP_TRY(code);
-  if (!is_rejection(*code)) return bad(fmt::format("{} is not a code of refusals", quote(words[1])));
+  if (!is_rejection(*code)) return bad(fmt::format("{} is not a code of refusals", in_quotes(words[1])));
   return ExpectRejected{*code};
 }
 
@@ -258,7 +259,7 @@ Result<Expectation> parse_expectation(const std::vector<std::string>& words) {
   for (const auto& [word, parse] : kExpectations) {
     if (words[0] == word) return parse(words);
   }
-  return bad(fmt::format("{} cannot be expected", quote(words[0])));
+  return bad(fmt::format("{} cannot be expected", in_quotes(words[0])));
 }
 
 }  // namespace lockstep::scenario

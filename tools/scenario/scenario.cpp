@@ -5,6 +5,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "tools/manifest/text.h"
 #include "tools/scenario/parse.h"
 #include "tools/scenario/runner.h"
 
@@ -59,9 +60,7 @@ ScenarioResult cannot_read(const std::string& file, const Error& error) {
   return result;
 }
 
-}  // namespace
-
-ScenarioResult run_scenario(const std::filesystem::path& file, const ScenarioOptions& options, std::ostream& trace) {
+ScenarioResult run_file(const std::filesystem::path& file, const ScenarioOptions& options, std::ostream& trace) {
   const auto text = read_file(file, scenario::kScenarioBytesMax);
   if (!text) return cannot_read(file.string(), text.error());
   const auto load = [&](const std::string& named) {
@@ -79,6 +78,14 @@ ScenarioResult run_scenario(const std::filesystem::path& file, const ScenarioOpt
       if (auto replaced = replace_file(file, rewritten); !replaced) return cannot_read(file.string(), replaced.error());
     }
   }
+  return result;
+}
+
+}  // namespace
+
+ScenarioResult run_scenario(const std::filesystem::path& file, const ScenarioOptions& options, std::ostream& trace) {
+  ScenarioResult result = run_file(file, options, trace);
+  for (std::string& failure : result.failures) failure = one_line(failure);
   return result;
 }
 

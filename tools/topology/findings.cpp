@@ -11,22 +11,6 @@ namespace {
 
 constexpr std::size_t kSampleMax = 5;
 
-// What a file may hold is not always UTF-8, so of a text only ASCII stays; the paths of fields and files keep the rest.
-enum class Keep : std::uint8_t { Ascii, All };
-
-std::string one_line(std::string_view text, Keep keep) {
-  std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F || (byte >= 0x80 && keep == Keep::Ascii)) {
-      line += fmt::format("\\x{:02x}", byte);
-    } else {
-      line += c;
-    }
-  }
-  return line;
-}
-
 }  // namespace
 
 std::string Findings::text(Where where) const {
@@ -39,7 +23,7 @@ void Findings::problem(std::string_view path, std::string_view what) {
     problems_.push_back({"files", fmt::format("more than {} problems; the rest is not shown", kManifestProblemsMax)});
     return;
   }
-  problems_.push_back({one_line(path, Keep::All), one_line(what, Keep::Ascii)});
+  problems_.push_back({one_line(path), one_line(what)});
 }
 
 bool Findings::full() const { return problems_.size() >= kManifestProblemsMax; }
@@ -51,7 +35,7 @@ void Findings::note(Where where, std::string_view what) { add_note(text(where) +
 void Findings::add_note(std::string_view before, std::string_view what) {
   if (notes_.size() > kNotCarriedMax) return;
   notes_.push_back(notes_.size() == kNotCarriedMax ? "more than that is not carried and not listed"
-                                                   : one_line(before, Keep::All) + one_line(what, Keep::Ascii));
+                                                   : one_line(before) + one_line(what));
 }
 
 void Sample::add(std::string_view name) {

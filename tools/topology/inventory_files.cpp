@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "tools/manifest/text.h"
 #include "tools/manifest/yaml.h"
 #include "tools/topology/form.h"
 #include "tools/topology/readers.h"
@@ -62,7 +63,7 @@ bool is_meant_as_inventory(std::string_view text) {
 
 TopologyResult with_file(InventoryResult inventory, const std::string& file) {
   for (Problem& problem : inventory.problems) {
-    problem.path = problem.path.empty() ? file : fmt::format("{}: {}", file, problem.path);
+    problem.path = one_line(problem.path.empty() ? file : fmt::format("{}: {}", file, problem.path));
   }
   TopologyResult result;
   static_cast<InventoryResult&>(result) = std::move(inventory);
@@ -90,7 +91,8 @@ TopologyResult read_inventory_files(const Files& files) {
       inventory = &file;
     } else {
       TopologyResult result;
-      result.problems.push_back({file.first, fmt::format("is an Inventory, as {} is; give one", inventory->first)});
+      result.problems.push_back(
+          {one_line(file.first), fmt::format("is an Inventory, as {} is; give one", one_line(inventory->first))});
       return result;
     }
   }
