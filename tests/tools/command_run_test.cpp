@@ -126,6 +126,19 @@ TEST_F(Run, AnswersTheOtherVerbsWhileItRuns) {
   EXPECT_FALSE(std::filesystem::exists(store() + "/control.sock"));
 }
 
+TEST_F(Run, SaysWhatOfAJobSetIsNotCarriedAsAStoreWithoutAControllerDoes) {
+  init();
+  std::string other = kJobSet;
+  other.replace(other.find("name: js"), 8, "name: jt");
+  const Ran direct = command({"submit", manifest(kJobSet)});
+  EXPECT_NE(direct.err.find("lockstep: NotCarried: "), std::string::npos) << direct.err;
+  Child controller = start({"--runtime", "1h"});
+  wait_for_socket();
+  const Ran live = command({"submit", manifest(other)});
+  EXPECT_EQ(live.status, 0);
+  EXPECT_EQ(live.err, direct.err);
+}
+
 TEST_F(Run, OfASecondControllerOnTheSameStoreIsRefused) {
   init();
   Child first = start();

@@ -16,6 +16,7 @@
 
 #include "events/codec.h"
 #include "events/log/memory_log.h"
+#include "tests/tools/command_fixture.h"
 #include "tests/tools/process.h"
 #include "tests/tools/small_world.h"
 #include "tools/lockstep/client.h"
@@ -186,6 +187,17 @@ TEST_F(ControlSocket, RefusesAManifestWithAllItsProblems) {
   EXPECT_EQ(reply.status, 400U);
   EXPECT_EQ(error_code(reply), "InvalidManifest");
   EXPECT_EQ(Json::parse(call("GET", "/v1/groups").body).size(), 0U);
+}
+
+TEST_F(ControlSocket, SaysWhatOfAForeignManifestIsNotCarried) {
+  add_hosts();
+  const Json answer = Json::parse(call("POST", "/v1/groups", testing::kJobSet).body);
+  ASSERT_EQ(answer["groups"].size(), 1U) << answer;
+  EXPECT_EQ(answer["groups"][0]["name"], "js");
+  EXPECT_EQ(answer["groups"][0]["code"], "Done");
+  EXPECT_EQ(answer["notCarried"], Json(read_manifest(testing::kJobSet, "").not_carried));
+  EXPECT_EQ(answer["notCarried"].back(), "spec.network: not carried");
+  EXPECT_EQ(Json::parse(call("POST", "/v1/groups", small_manifest("train")).body)["notCarried"], Json::array());
 }
 
 TEST_F(ControlSocket, RefusesPathsThatAreNotThere) {

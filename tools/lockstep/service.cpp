@@ -226,7 +226,7 @@ Outcome<Json> define_groups(Backend& backend, const std::string& text) {
   auto read = read_manifest_text(text, "", "");
   if (!read) return refuse(std::move(read.error()));
   const ManifestResult& manifest = *read;
-  Json result = Json::array();
+  Json groups = Json::array();
   for (const auto& group : manifest.groups) {
     Command command;
     command.body = group;
@@ -234,14 +234,14 @@ Outcome<Json> define_groups(Backend& backend, const std::string& text) {
     if (!answer) {
       auto failure = answer.error();
       failure.message = fmt::format("{}: {} ({} of {} groups were defined before it)", group.identity.name,
-                                    failure.message, result.size(), manifest.groups.size());
+                                    failure.message, groups.size(), manifest.groups.size());
       return refuse(std::move(failure));
     }
     Json row = {{"name", group.identity.name}};
     row.update(*answer);
-    result.push_back(std::move(row));
+    groups.push_back(std::move(row));
   }
-  return result;
+  return Json{{"groups", std::move(groups)}, {"notCarried", manifest.not_carried}};
 }
 
 Outcome<Json> log_stat_of(Backend& backend) {

@@ -3,7 +3,7 @@
 // a verb of the same process on a store without one. Bad requests are answered, never fatal.
 //
 //     POST /v1/commands              a Command as its Cap'n Proto message -> {code group seq text repeated}
-//     POST /v1/groups                manifest text -> [{name code group seq}]
+//     POST /v1/groups                manifest text -> {groups: [{name code group seq}], notCarried: [line]}
 //     GET  /v1/groups                [group]
 //     GET  /v1/groups/KEY            group          KEY: a name, #id or an id
 //     GET  /v1/groups/KEY/why        {id name phase reason}
