@@ -15,15 +15,19 @@ class Cluster {
 
   [[nodiscard]] bool is_of(const State& state) const { return &state_ == &state; }
   // As if made anew, whatever happened in the state and whatever the last pass tried.
-  void follow() { free_.follow(); }
+  void follow() {
+    free_.follow();
+    up_is_new_ = false;
+  }
   // What is free.
   [[nodiscard]] CapacityView& free() { return free_; }
   // As if nobody held anything on the hosts that are up: for the few questions that reservations ask.
-  [[nodiscard]] const CapacityView& up() {
-    if (up_)
-      up_->follow();
-    else
+  [[nodiscard]] CapacityView& up() {
+    if (!up_)
       up_ = CapacityView::following(state_, Capacity::Up);
+    else if (!up_is_new_)
+      up_->follow();
+    up_is_new_ = true;
     return *up_;
   }
 
@@ -31,6 +35,7 @@ class Cluster {
   const State& state_;
   CapacityView free_;
   std::optional<CapacityView> up_;
+  bool up_is_new_ = false;  // in this pass
 };
 
 }  // namespace lockstep::scheduler_detail

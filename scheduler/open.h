@@ -2,6 +2,7 @@
 // The reservations that are open while a pass goes on. Private to scheduler/.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,16 @@
 
 namespace lockstep::scheduler_detail {
 
-// What it holds by now: of the state, less what was lent, and of the plan that is being made.
 struct Open {
   const Group* group{};
   bool preempts{false};
   std::string domain;
-  std::map<MemberKey, const std::vector<Slice>*> held;
+  // What it holds by now: of the state, less what was lent, and of the plan that is being made.
+  std::map<MemberKey, const std::vector<Slice>*> held{};
+  // From its turn in the pass on:
+  Fit target{};                     // where the rest of it, spares too, is to go
+  std::vector<Piece> withheld{};    // of that, what is free now: kept from those behind it, held by nobody
+  std::optional<Time> projected{};  // when it should be complete; 0 = unknown
   [[nodiscard]] std::vector<Holding> holdings() const;
 };
 

@@ -10,7 +10,7 @@ constexpr std::uint64_t kRefineWorkMax = 200'000;
 }  // namespace
 
 Fit as_many_as_fit(const CapacityView& view, const GroupSpec& spec, std::vector<RoleDemand> least,
-                   const std::vector<RoleDemand>& wanted, std::string_view inside, Fit best) {
+                   const std::vector<RoleDemand>& wanted, std::string_view inside, Joining joining, Fit best) {
   std::uint64_t work = 0;
   for (std::size_t i = 0; i < wanted.size() && work < kRefineWorkMax; ++i) {
     std::size_t fits = least[i].indexes.size();
@@ -21,7 +21,7 @@ Fit as_many_as_fit(const CapacityView& view, const GroupSpec& spec, std::vector<
       const std::size_t count = first ? wanted[i].indexes.size() : fits + (fails - fits) / 2;
       least[i].indexes.assign(wanted[i].indexes.begin(),
                               wanted[i].indexes.begin() + static_cast<std::ptrdiff_t>(count));
-      Fit found = best_fit(view, spec, least, inside);
+      Fit found = best_fit(view, spec, least, inside, joining);
       work += found.work + 1;
       (found.fits ? fits : fails) = count;
       if (found.fits) best = std::move(found);
@@ -35,7 +35,7 @@ Fit as_many_as_fit(const CapacityView& view, const GroupSpec& spec, const std::v
                    std::string_view inside) {
   std::vector<RoleDemand> nobody = wanted;
   for (RoleDemand& each : nobody) each.indexes.clear();
-  return as_many_as_fit(view, spec, std::move(nobody), wanted, inside, {});
+  return as_many_as_fit(view, spec, std::move(nobody), wanted, inside, Joining::Yes, {});
 }
 
 }  // namespace lockstep::scheduler_detail

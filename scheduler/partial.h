@@ -12,7 +12,8 @@ namespace lockstep::scheduler_detail {
 // fits together. Both name the same roles; lower indexes come first. Ends with what it has after so much work that the
 // others of this pass would wait.
 [[nodiscard]] Fit as_many_as_fit(const CapacityView& view, const GroupSpec& spec, std::vector<RoleDemand> least,
-                                 const std::vector<RoleDemand>& wanted, std::string_view inside, Fit best);
+                                 const std::vector<RoleDemand>& wanted, std::string_view inside, Joining joining,
+                                 Fit best);
 
 // The same, from nobody on.
 [[nodiscard]] Fit as_many_as_fit(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& wanted,

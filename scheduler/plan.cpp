@@ -9,10 +9,9 @@
 #include <utility>
 
 #include "scheduler/cluster.h"
-#include "scheduler/ends.h"
+#include "scheduler/forecast.h"
 #include "scheduler/open.h"
 #include "scheduler/partial.h"
-#include "scheduler/reservation.h"
 #include "scheduler/victims.h"
 #include "statemachine/capacity.h"
 #include "statemachine/fit.h"
@@ -23,11 +22,11 @@ namespace {
 
 using scheduler_detail::as_many_as_fit;
 using scheduler_detail::Cluster;
-using scheduler_detail::Ends;
+using scheduler_detail::Forecast;
 using scheduler_detail::Holding;
-using scheduler_detail::holdings_of;
 using scheduler_detail::Open;
 using scheduler_detail::OpenReservations;
+using scheduler_detail::reserved_demand;
 using scheduler_detail::WhatIf;
 
 class Pass {
@@ -40,7 +39,7 @@ class Pass {
         view_(cluster.free()),
         plan_{state.head.seq, {}},
         open_(state),
-        ends_(state, now_) {
+        forecast_(state, now_, cluster, open_) {
     for (const Open& each : open_.all()) {
       if (!each.preempts) ++open_in_queue_[each.group->head.identity.queue];
     }
@@ -104,8 +103,11 @@ class Pass {
   }
 
   // ---- what is asked
-  Fit try_fit(const Group& group, const std::vector<RoleDemand>& demand, std::string_view inside) const {
-    return best_fit(view_, *group.spec, demand, inside);
+  Fit try_whole(const Group& group, const std::vector<RoleDemand>& demand, std::string_view inside) const {
+    return best_fit(view_, *group.spec, demand, inside, Joining::No);
+  }
+  Fit try_more(const Group& group, const std::vector<RoleDemand>& demand) const {
+    return best_fit(view_, *group.spec, demand, group.head.domain, Joining::Yes);
   }
 
   // ---- a group that waits for all its hosts
@@ -113,24 +115,24 @@ class Pass {
   // nothing, then as many more as fit. False: nothing came of it, nor would for others of its shape.
   bool place(const Group& group) {
     const std::vector<RoleDemand> wanted = whole_demand(group);
-    if (const Fit found = try_fit(group, wanted, {}); found.fits) return add_placement(group, found);
+    if (const Fit found = try_whole(group, wanted, {}); found.fits) return add_placement(group, found);
     const std::vector<RoleDemand> least = group.spec->partial ? whole_demand(group, true) : wanted;
     if (group.spec->partial) {
-      if (Fit found = try_fit(group, least, {}); found.fits) {
-        return add_placement(group, as_many_as_fit(view_, *group.spec, least, wanted, {}, std::move(found)));
+      if (Fit found = try_whole(group, least, {}); found.fits) {
+        return add_placement(group, as_many_as_fit(view_, *group.spec, least, wanted, {}, Joining::No, std::move(found)));
       }
     }
     const auto add = [&](Fit found) {
-      if (group.spec->partial) found = as_many_as_fit(view_, *group.spec, least, wanted, {}, std::move(found));
+      if (group.spec->partial) found = as_many_as_fit(view_, *group.spec, least, wanted, {}, Joining::No, std::move(found));
       add_placement(group, found);
     };
-    return take_from_weaker(group, least, {}, add) || borrow(group, least, wanted) || preempt(group, least) ||
+    return take_from_weaker(group, least, {}, Joining::No, add) || borrow(group, least, wanted) || preempt(group, least) ||
            reserve(group, least);
   }
 
   bool add_placement(const Group& group, const Fit& found) {
     view_.take(*group.spec, found.members, found.spares);
-    ends_.placed(group, std::get<PlaceAction>(plan_.actions.emplace_back(
+    forecast_.placed(group, std::get<PlaceAction>(plan_.actions.emplace_back(
                             PlaceAction{group.head.id, found.domain, found.members, found.spares})));
     return true;
   }
@@ -139,89 +141,109 @@ class Pass {
   void complete(const Group& group) {
     Open* open = open_.of(group);
     if (open == nullptr) return;  // taken by a stronger group in this pass
-    // It has lent something in this pass, and others may have taken what was left over of it: the next one goes on.
-    if (find_reserve_action(group) != nullptr) return;
-    const std::vector<RoleDemand> wanted = least_demand(group);
-    {
-      WhatIf own(view_);
-      own.give(open->holdings());
-      const auto finish = [&](Fit found) {
-        own.keep();
-        close(group);
-        if (group.spec->partial) {
-          found = as_many_as_fit(view_, *group.spec, wanted, whole_demand(group), group.head.domain, std::move(found));
-        }
-        add_placement(group, found);
-        ask_again();  // it may need less than it held
-      };
-      if (Fit found = try_fit(group, wanted, group.head.domain); found.fits) return finish(std::move(found));
-      // What those behind it hold must not keep it from being complete: two would wait for each other.
-      if (take_from(open_.later_than(group), group, wanted, group.head.domain, finish)) return;
-    }
-    if (!fits_in(cluster_.up(), *group.spec, wanted, group.head.domain)) {
-      return release(group, ReservationEnd::HostsLost);
-    }
-    std::vector<MemberPlacement> members = more_of(*open);
-    if (!members.empty()) return hold(*open, std::move(members));
-    // Others may have come or gone since its end was projected. What could be any moment now is not worth an event.
-    const Time now_projected = projected(*open);
-    if (now_projected == group.head.projected || now_projected == now_) return;
-    reserve_action(group).projected = now_projected;
+    // One that has lent in this pass goes on in the next: others may have taken what was left over of it.
+    const bool has_lent = find_reserve_action(group) != nullptr;
+    if (!has_lent && (place_reserved(*open) || release_if_hopeless(group))) return;
+    take_aim(*open_.of(group), has_lent ? Holds::WhatItHas : Holds::WhatIsFree);
   }
 
-  // What it could hold now beyond what it holds.
-  [[nodiscard]] std::vector<MemberPlacement> more_of(const Open& open) const {
-    std::vector<RoleDemand> missing = least_demand(*open.group);
-    for (RoleDemand& each : missing) {
-      each.inside = role_domain(state_, *open.group, each.role);
-      std::erase_if(each.indexes, [&](std::uint32_t index) { return open.held.contains({each.role, index}); });
+  bool place_reserved(const Open& open) {
+    const Group& group = *open.group;
+    const std::vector<RoleDemand> wanted = reserved_demand(group);
+    WhatIf own(view_);
+    own.give(open.holdings());
+    const auto finish = [&](Fit found) {
+      own.keep();
+      close(group);
+      if (group.spec->partial) {
+        found = as_many_as_fit(view_, *group.spec, wanted, whole_demand(group), group.head.domain, Joining::No,
+                               std::move(found));
+      }
+      add_placement(group, found);
+      ask_again();  // it may need less than it held
+    };
+    if (Fit found = try_whole(group, wanted, group.head.domain); found.fits) {
+      finish(std::move(found));
+      return true;
     }
-    return scheduler_detail::hold_now(view_, *open.group, std::move(missing), open.domain);
+    // What those behind it hold must not keep it from being complete: two would wait for each other.
+    return take_from(open_.later_than(group), group, wanted, group.head.domain, Joining::No, finish);
   }
 
-  // Adds members to what a reservation holds.
-  void hold(Open& open, std::vector<MemberPlacement> members) {
-    for (const MemberPlacement& each : members) view_.take(*open.group->spec, each.member.role, each.slices);
+  bool release_if_hopeless(const Group& group) {
+    if (fits_in(cluster_.up(), *group.spec, reserved_demand(group), group.head.domain)) return false;
+    release(group, ReservationEnd::HostsLost);
+    return true;
+  }
+
+  enum class Holds : std::uint8_t { WhatItHas, WhatIsFree };
+
+  // From now on it holds what is free of its aim, and keeps the pieces of the rest from those behind it.
+  void take_aim(Open& open, Holds holds) {
+    scheduler_detail::Aim aim = forecast_.aim(open);
+    open.projected = aim.projected;
+    if (aim.anew && holds == Holds::WhatIsFree) give_up_what_is_elsewhere(open, aim.fit);
+    std::erase_if(aim.fit.members, [&](const MemberPlacement& each) { return open.held.contains(each.member); });
+    adopt(open, std::move(aim.fit), holds);
+    tell_projected(open);
+  }
+
+  void give_up_what_is_elsewhere(Open& open, const Fit& fit) {
+    ReserveAction& action = reserve_action(*open.group);
+    for (auto held = open.held.begin(); held != open.held.end();) {
+      const bool stays = std::any_of(fit.members.begin(), fit.members.end(), [&](const MemberPlacement& each) {
+        return each.member == held->first && each.slices == *held->second;
+      });
+      if (stays) {
+        ++held;
+        continue;
+      }
+      view_.give(*open.group->spec, held->first.role, *held->second);
+      action.lost.push_back(held->first);
+      held = open.held.erase(held);
+    }
+  }
+
+  void adopt(Open& open, Fit fit, Holds holds) {
+    std::vector<MemberPlacement> fresh;
+    open.target = {};
+    for (MemberPlacement& each : fit.members) {
+      const bool is_free = holds == Holds::WhatIsFree && view_.take(*open.group->spec, each.member.role, each.slices);
+      if (holds == Holds::WhatIsFree && !is_free) view_.give(*open.group->spec, each.member.role, each.slices);
+      (is_free ? fresh : open.target.members).push_back(std::move(each));
+    }
+    open.target.spares = std::move(fit.spares);
+    withhold(open);
+    if (fresh.empty()) return;
     ReserveAction& action = reserve_action(*open.group);
     action.domain = open.domain;
-    action.members = std::move(members);
+    action.members = std::move(fresh);
     for (const MemberPlacement& each : action.members) open.held[each.member] = &each.slices;
-    action.projected = projected(open);
   }
 
-  // Nobody knows how long those take to stop that are evicted for it.
-  Time projected(const Open& open) {
-    if (open.preempts) return {};
-    WhatIf later(view_);
-    let_leave(later, *open.group);
-    later.give(open.holdings());
-    return scheduler_detail::projected_in(ends_.in_order(), now_, view_, *open.group, least_demand(*open.group), open.domain);
+  // Of what it still lacks, what is free.
+  void withhold(Open& open) {
+    open.withheld.clear();
+    const auto add = [&](RoleIndex role, const std::vector<Slice>& slices) {
+      for (const auto& piece : view_.take_free(*open.group->spec, role, slices)) open.withheld.push_back(piece);
+    };
+    for (const MemberPlacement& each : open.target.members) add(each.member.role, each.slices);
+    for (const SparePlacement& each : open.target.spares) add(each.role, each.slices);
   }
 
-  // What its reservation is for: the mins with `partial`.
-  static std::vector<RoleDemand> least_demand(const Group& group) { return whole_demand(group, group.spec->partial); }
-
-  // ---- what will be free without anybody's doing
-  // What is leaving, less what the reservations before `group` will take of it.
-  void let_leave(WhatIf& later, const Group& group) {
-    const std::size_t nothing = later.mark();
-    for (const GroupId other : state_.indexes.owing) later.give(scheduler_detail::leaving(*state_.group(other)));
-    later.give(evicted_);
-    if (later.mark() == nothing) return;
-    for (const Open& open : open_.all()) {
-      if (!(open.group->indexed.order < group.indexed.order)) break;
-      const std::size_t before = later.mark();
-      later.give(open.holdings());
-      Fit whole = try_fit(*open.group, least_demand(*open.group), open.domain);
-      if (!whole.fits) {
-        later.rewind(before);
-        whole.members = more_of(open);
-      }
-      later.take(*open.group->spec, std::move(whole));
-    }
+  // Others may have come or gone since its end was projected. What could be any moment now is told once.
+  void tell_projected(const Open& open) {
+    const Time before = open.group->head.projected;
+    const Time now = *open.projected;
+    const bool is_any_moment = now == now_ && before <= now_;
+    if (ReserveAction* action = find_reserve_action(*open.group); action != nullptr)
+      action->projected = now;
+    else if (now != before && !is_any_moment)
+      reserve_action(*open.group).projected = now;
   }
 
   void close(const Group& group) {
+    view_.give(open_.of(group)->withheld);
     open_.remove(group);
     std::erase_if(plan_.actions, [&](const PlanAction& action) {
       const auto* reserve = std::get_if<ReserveAction>(&action);
@@ -255,21 +277,27 @@ class Pass {
   // Whoever has a strictly higher priority may take it; taking any of it releases all of it.
   template <class Done>
   bool take_from_weaker(const Group& group, const std::vector<RoleDemand>& demand, std::string_view inside,
-                        Done&& done) {
-    return take_from(open_.weaker_than(group), group, demand, inside, done);
+                        Joining joining, Done&& done) {
+    return take_from(open_.weaker_than(group), group, demand, inside, joining, done);
+  }
+
+  void give_back(WhatIf& given, const Group& reserving) {
+    const Open& open = *open_.of(reserving);
+    given.give(open.holdings());
+    given.give(open.withheld);
   }
 
   // From as few of them as it comes to, the first of `weaker` first.
   template <class Done>
   bool take_from(std::vector<const Group*> weaker, const Group& group, const std::vector<RoleDemand>& demand,
-                 std::string_view inside, Done&& done) {
+                 std::string_view inside, Joining joining, Done&& done) {
     if (weaker.empty()) return false;
     WhatIf given(view_);
     std::size_t needed = 0;
     Fit found;
     while (!found.fits && needed < weaker.size()) {
-      given.give(open_.of(*weaker[needed++])->holdings());
-      found = try_fit(group, demand, inside);
+      give_back(given, *weaker[needed++]);
+      found = best_fit(view_, *group.spec, demand, inside, joining);
     }
     if (!found.fits) return false;
     weaker.resize(needed);
@@ -277,8 +305,8 @@ class Pass {
       std::vector<const Group*> fewer = weaker;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
       given.rewind(0);
-      for (const Group* each : fewer) given.give(open_.of(*each)->holdings());
-      if (Fit without = try_fit(group, demand, inside); without.fits) {
+      for (const Group* each : fewer) give_back(given, *each);
+      if (Fit without = best_fit(view_, *group.spec, demand, inside, joining); without.fits) {
         weaker = std::move(fewer);
         found = std::move(without);
       }
@@ -297,24 +325,24 @@ class Pass {
     WhatIf given(view_);
     std::vector<Open*> lenders;
     for (Open& open : open_.all()) {
-      const Time projected = projected_of(open);
-      if (open.held.empty() || !projected || projected <= end) continue;
-      given.give(open.holdings());
+      const bool keeps_something = !open.held.empty() || !open.withheld.empty();
+      if (!keeps_something || projected_of(open) <= end) continue;  // unknown, which is 0, too
+      give_back(given, *open.group);
       lenders.push_back(&open);
     }
     if (lenders.empty()) return false;
-    Fit found = try_fit(group, demand, {});
+    Fit found = try_whole(group, demand, {});
     if (!found.fits) return false;
-    if (group.spec->partial) found = as_many_as_fit(view_, *group.spec, demand, wanted, {}, std::move(found));
+    if (group.spec->partial) found = as_many_as_fit(view_, *group.spec, demand, wanted, {}, Joining::No, std::move(found));
     given.keep();
     add_placement(group, found);
     for (Open* lender : lenders) take_again(*lender);
     return true;
   }
 
-  [[nodiscard]] Time projected_of(const Open& open) {
-    const ReserveAction* action = find_reserve_action(*open.group);
-    return action != nullptr ? action->projected : open.group->head.projected;
+  [[nodiscard]] Time projected_of(Open& open) {
+    if (!open.projected) open.projected = forecast_.projected(open);
+    return *open.projected;
   }
 
   // A lender keeps what is not in use now; the rest is lent.
@@ -325,8 +353,10 @@ class Pass {
       view_.give(*lender.group->spec, key.role, *slices);
       lent.push_back(key);
     }
+    withhold(lender);
     if (lent.empty()) return;
     ReserveAction& action = reserve_action(*lender.group);
+    action.projected = *lender.projected;
     for (const MemberKey& key : lent) {
       lender.held.erase(key);
       const auto fresh = std::find_if(action.members.begin(), action.members.end(),
@@ -356,8 +386,8 @@ class Pass {
     std::vector<const Group*> released;
     {
       WhatIf later(view_);
-      let_leave(later, group);
-      for (const Group* each : weaker) later.give(open_.of(*each)->holdings());
+      forecast_.let_leave(later, group);
+      for (const Group* each : weaker) give_back(later, *each);
       if (fits_in(view_, *group.spec, demand, {})) return false;  // it has only to wait
       victims = scheduler_detail::find_victims(view_, group, demand, units);
       if (victims.evictions.empty()) return false;
@@ -366,21 +396,13 @@ class Pass {
     for (const Group* each : released) release(*each, ReservationEnd::Taken);
     for (EvictAction& eviction : victims.evictions) {
       changed_.insert(eviction.group);
-      ends_.evicted(eviction.group);
+      forecast_.evicted(eviction.group);
       plan_.actions.emplace_back(std::move(eviction));
     }
-    evicted_.insert(evicted_.end(), victims.freed.begin(), victims.freed.end());
+    forecast_.will_leave(victims.freed);
     units_.clear();
-    std::vector<MemberPlacement> free_part;
-    for (MemberPlacement& each : victims.fit.members) {
-      if (view_.take(*group.spec, each.member.role, each.slices)) {
-        free_part.push_back(std::move(each));
-      } else {
-        view_.give(*group.spec, each.member.role, each.slices);
-      }
-    }
-    for (const MemberPlacement& each : free_part) view_.give(*group.spec, each.member.role, each.slices);
-    open_reservation({&group, true, victims.fit.domain, {}}, std::move(free_part));
+    Open& open = open_reservation({&group, true, victims.fit.domain});
+    adopt(open, std::move(victims.fit), Holds::WhatIsFree);
     return true;
   }
 
@@ -422,28 +444,16 @@ class Pass {
   bool reserve(const Group& group, const std::vector<RoleDemand>& demand) {
     if (group.spec->mode != PlacementMode::Reserve) return false;
     if (open_in_queue_[group.head.identity.queue] >= options_.reservations_max_per_queue) return false;
-    const std::vector<scheduler_detail::Site> sites = scheduler_detail::sites(cluster_.up(), view_, group, demand);
-    const scheduler_detail::Site* site = nullptr;
-    {
-      WhatIf later(view_);
-      let_leave(later, group);
-      site = scheduler_detail::completes_first(sites, ends_.in_order(), now_, view_, group, demand);
-    }
-    if (site == nullptr) return false;
+    const std::string site = forecast_.site(group, demand);
+    if (site.empty()) return false;
     ++open_in_queue_[group.head.identity.queue];
-    open_reservation({&group, false, site->domain, {}},
-                     scheduler_detail::hold_now(view_, group, demand, site->domain));
+    take_aim(open_reservation({&group, false, site}), Holds::WhatIsFree);
     return true;
   }
 
-  void open_reservation(Open open, std::vector<MemberPlacement> members) {
-    ReserveAction& action = reserve_action(*open.group);
-    action.domain = open.domain;
-    Open& here = open_.add(std::move(open));
-    if (members.empty())
-      action.projected = projected(here);
-    else
-      hold(here, std::move(members));
+  Open& open_reservation(Open open) {
+    reserve_action(*open.group).domain = open.domain;
+    return open_.add(std::move(open));
   }
 
   // ---- groups that go on
@@ -457,11 +467,11 @@ class Pass {
       plan_.actions.emplace_back(ReplaceAction{group.head.id, found.members});
       changed_.insert(group.head.id);
     };
-    Fit found = try_fit(group, wanted, group.head.domain);
+    Fit found = try_more(group, wanted);
     if (!found.fits) {
       found = as_many_as_fit(view_, *group.spec, wanted, group.head.domain);
       const std::vector<RoleDemand> more = with_weaker(group, wanted, found.members.size());
-      if (!more.empty() && take_from_weaker(group, more, group.head.domain, add)) return true;
+      if (!more.empty() && take_from_weaker(group, more, group.head.domain, Joining::Yes, add)) return true;
     }
     if (!found.fits || found.members.empty()) return false;
     add(found);
@@ -473,7 +483,7 @@ class Pass {
     const std::vector<const Group*> weaker = open_.weaker_than(group);
     if (weaker.empty()) return {};
     WhatIf given(view_);
-    for (const Group* each : weaker) given.give(open_.of(*each)->holdings());
+    for (const Group* each : weaker) give_back(given, *each);
     const Fit found = as_many_as_fit(view_, *group.spec, wanted, group.head.domain);
     if (found.members.size() <= without) return {};
     for (RoleDemand& each : wanted) {
@@ -497,9 +507,9 @@ class Pass {
         plan_.actions.emplace_back(GrowAction{group.head.id, role, found.members});
         changed_.insert(group.head.id);
       };
-      const Fit found = try_fit(group, added, group.head.domain);
+      const Fit found = try_more(group, added);
       if (found.fits) return add(found);
-      if (take_from_weaker(group, added, group.head.domain, add)) return;
+      if (take_from_weaker(group, added, group.head.domain, Joining::Yes, add)) return;
     }
   }
 
@@ -512,11 +522,10 @@ class Pass {
   std::map<OrderKey, const Alike*> waiting_;  // the next of each shape that may still fit
   std::vector<std::pair<OrderKey, const Alike*>> failed_;
   OpenReservations open_;
-  Ends ends_;
+  Forecast forecast_;
   std::map<std::string, std::uint32_t> open_in_queue_;
   std::map<std::int32_t, std::vector<scheduler_detail::Unit>> units_;  // by priority that asks
   std::set<GroupId> changed_;                                          // active groups with an action
-  std::vector<Holding> evicted_;                                       // what evictions of this pass will set free
 };
 
 }  // namespace

@@ -308,7 +308,7 @@ Victims find_victims(CapacityView& view, const Group& group, const std::vector<R
   }
   WhatIf gone(view);
   gone.give(found.freed);
-  found.fit = best_fit(view, *group.spec, demand, {});
+  found.fit = best_fit(view, *group.spec, demand, {}, Joining::No);
   if (!found.fit.fits) found.evictions.clear();
   return found;
 }

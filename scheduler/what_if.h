@@ -2,7 +2,6 @@
 // The capacity of a pass as it would be if some things were not held, or others were: given and taken for a question,
 // then put back, so that no question needs a copy. Private to scheduler/.
 
-#include <deque>
 #include <vector>
 
 #include "statemachine/capacity.h"
@@ -36,20 +35,29 @@ class WhatIf {
   void give(const std::vector<Holding>& holdings) {
     for (const Holding& each : holdings) {
       view_.give(*each.spec, each.role, *each.slices);
-      steps_.push_back({each, true});
+      steps_.push_back({each, nullptr, true});
     }
   }
-  void take(const GroupSpec& spec, Fit fit) {
-    const Fit& kept = taken_.emplace_back(std::move(fit));
-    for (const MemberPlacement& each : kept.members) take({&spec, each.member.role, &each.slices});
-    for (const SparePlacement& each : kept.spares) take({&spec, each.role, &each.slices});
+  void give(const std::vector<Piece>& pieces) {
+    view_.give(pieces);
+    steps_.push_back({{}, &pieces, true});
+  }
+  // `fit` must stay where it is. More than is free may be taken: what is given later then counts for that first.
+  void take(const GroupSpec& spec, const Fit& fit) {
+    for (const MemberPlacement& each : fit.members) take({&spec, each.member.role, &each.slices});
+    for (const SparePlacement& each : fit.spares) take({&spec, each.role, &each.slices});
+  }
+  void take(const std::vector<Holding>& holdings) {
+    for (const Holding& each : holdings) take(each);
   }
   [[nodiscard]] std::size_t mark() const { return steps_.size(); }
   // Undoes what was done after `mark`.
   void rewind(std::size_t mark) {
     for (; steps_.size() > mark; steps_.pop_back()) {
-      const auto& [what, given] = steps_.back();
-      if (given)
+      const auto& [what, pieces, given] = steps_.back();
+      if (pieces != nullptr)
+        view_.take(*pieces);
+      else if (given)
         view_.take(*what.spec, what.role, *what.slices);
       else
         view_.give(*what.spec, what.role, *what.slices);
@@ -61,16 +69,16 @@ class WhatIf {
  private:
   struct Step {
     Holding what;
+    const std::vector<Piece>* pieces{};  // instead, when not null
     bool given{};
   };
   void take(const Holding& what) {
     view_.take(*what.spec, what.role, *what.slices);
-    steps_.push_back({what, false});
+    steps_.push_back({what, nullptr, false});
   }
 
   CapacityView& view_;
   std::vector<Step> steps_;
-  std::deque<Fit> taken_;  // what steps point into
 };
 
 }  // namespace lockstep::scheduler_detail

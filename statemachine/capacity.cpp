@@ -377,6 +377,33 @@ bool CapacityView::shift(const GroupSpec& spec, RoleIndex role, std::span<const 
   return was_free;
 }
 
+std::vector<Piece> CapacityView::take_free(const GroupSpec& spec, RoleIndex role, std::span<const Slice> slices) {
+  std::vector<Piece> taken;
+  for (const Slice& slice : slices) {
+    const std::uint32_t row = row_of(slice.host);
+    for (const Counter& request : spec.roles.at(role).tasks.at(slice.term).requests) {
+      const CounterPlace where = place(request.name);
+      const bool pool = where.kind == CounterPlace::Kind::Pool;
+      if (!pool && (where.kind == CounterPlace::Kind::Nowhere || row == kNoRow)) continue;
+      const std::int64_t wanted = saturating_times(std::max<std::int64_t>(0, request.amount), slice.count);
+      const std::int64_t amount = std::min(wanted, pool ? pool_free(where.column) : free(row, where.column));
+      if (amount <= 0) continue;
+      taken.push_back({pool ? kNoRow : row, where.column, amount});
+      take(std::span(&taken.back(), 1));
+    }
+  }
+  return taken;
+}
+
+void CapacityView::shift(std::span<const Piece> pieces, int sign) {
+  for (const Piece& piece : pieces) {
+    if (piece.row == kNoRow)
+      pools_[piece.column] -= sign * piece.amount;
+    else
+      subtract(piece.row, piece.column, sign * piece.amount);
+  }
+}
+
 void CapacityView::take(const GroupSpec& spec, std::span<const MemberPlacement> members,
                         std::span<const SparePlacement> spares) {
   bool fits = true;

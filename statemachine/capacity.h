@@ -46,6 +46,13 @@ struct CounterPlace {
   std::uint32_t column{};  // of Host or Pool
 };
 
+// An amount of one counter of a host, or of a pool (kNoRow).
+struct Piece {
+  std::uint32_t row{};
+  std::uint32_t column{};
+  std::int64_t amount{};
+};
+
 class FitCache;  // statemachine/fit_cache.h
 
 // What has been found out about one view; a copy of the view begins with nothing.
@@ -148,6 +155,10 @@ class CapacityView {
     return shift(spec, role, slices, 1);
   }
   void give(const GroupSpec& spec, RoleIndex role, std::span<const Slice> slices) { shift(spec, role, slices, -1); }
+  // Of what `slices` stand for, what is free; it is taken.
+  [[nodiscard]] std::vector<Piece> take_free(const GroupSpec& spec, RoleIndex role, std::span<const Slice> slices);
+  void take(std::span<const Piece> pieces) { shift(pieces, 1); }
+  void give(std::span<const Piece> pieces) { shift(pieces, -1); }
 
  private:
   struct Level {
@@ -168,6 +179,7 @@ class CapacityView {
   void sums_changed(std::uint32_t row, std::uint32_t column, std::int64_t less);
   void note_change(std::uint32_t row);
   bool shift(const GroupSpec& spec, RoleIndex role, std::span<const Slice> slices, int sign);
+  void shift(std::span<const Piece> pieces, int sign);
   void subtract(std::uint32_t row, std::uint32_t column, std::int64_t amount);
 
   const State* state_;
@@ -207,9 +219,11 @@ enum class Explain : std::uint8_t { No, Yes };
 // The answer of fit_in() without a placement.
 [[nodiscard]] bool fits_in(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
                            std::string_view inside);
-// Where fit_in() says that it fits, the best placement (SCHEDULING.md, Topology).
+// Where fit_in() says that it fits, the best placement (SCHEDULING.md, Topology). Joining::Yes: of members that join
+// those that the group has; the `preferred` of roles does not bind them.
+enum class Joining : std::uint8_t { No, Yes };
 [[nodiscard]] Fit best_fit(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
-                           std::string_view inside);
+                           std::string_view inside, Joining joining);
 [[nodiscard]] Fit fit_in(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
                          Require require, std::string_view inside, Explain explain);
 

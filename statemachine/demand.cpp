@@ -43,9 +43,14 @@ const std::vector<Slice>* first_held(const Role& role) {
 }  // namespace
 
 std::string role_domain(const State& state, const Group& group, RoleIndex role) {
-  const std::string& level = group.spec->roles[role].topology.required;
-  const std::vector<Slice>* held = level.empty() ? nullptr : first_held(group.roles[role]);
-  const Host* host = held == nullptr ? nullptr : state.host(held->front().host);
+  const RoleSpec& spec = group.spec->roles[role];
+  const std::vector<Slice>* held = spec.topology.required.empty() ? nullptr : first_held(group.roles[role]);
+  return held == nullptr ? std::string{} : role_domain(state, spec, *held);
+}
+
+std::string role_domain(const State& state, const RoleSpec& role, const std::vector<Slice>& slices) {
+  const std::string& level = role.topology.required;
+  const Host* host = level.empty() || slices.empty() ? nullptr : state.host(slices.front().host);
   if (host == nullptr) return {};
   const HostInfo& info = host->facts.info;
   if (level == "host") return host_path(info);

@@ -40,15 +40,17 @@ void visit_deadline(const std::function<void(const TimerKey&)>& visit, const Gro
   if (deadline) visit(TimerKey{deadline, group.head.id, kind, member});
 }
 
-// Reserving, or active with a member that waits for hosts or a role that is to grow.
-bool goes_on(const Group& group) {
-  const auto phase = group.head.phase;
-  if (phase == GroupPhase::Reserving) return true;
-  if (!is_active(phase) || group.head.satisfied) return false;
-  return std::any_of(group.roles.begin(), group.roles.end(), [&](const Role& role) {
-    const bool grows =
-        phase == GroupPhase::Running && role.head.resize_pending && role.head.resize_to > role.counts.required;
-    return grows || role.counts.required_in(MemberPhase::Waiting) > 0;
+// It runs, and a member of it waits for hosts.
+bool has_lost_a_member(const Group& group) {
+  if (!is_active(group.head.phase) || group.head.satisfied) return false;
+  return std::any_of(group.roles.begin(), group.roles.end(),
+                     [](const Role& role) { return role.counts.required_in(MemberPhase::Waiting) > 0; });
+}
+
+bool is_to_grow(const Group& group) {
+  if (group.head.phase != GroupPhase::Running || group.head.satisfied) return false;
+  return std::any_of(group.roles.begin(), group.roles.end(), [](const Role& role) {
+    return role.head.resize_pending && role.head.resize_to > role.counts.required;
   });
 }
 
@@ -226,7 +228,8 @@ void reindex(State& state, Group& group) {
       state.indexes.owing.erase(group.head.id);
     at.owing = owing;
   }
-  const OrderKey order{!is_active(group.head.phase), -std::int64_t{group.spec->priority}, group.head.order,
+  const bool recovers = has_lost_a_member(group);
+  const OrderKey order{!recovers, -std::int64_t{group.spec->priority}, group.head.order,
                        group.head.id};
   std::shared_ptr<const WaitShape> waits_as;
   if (group.head.phase == GroupPhase::Pending) {
@@ -242,7 +245,7 @@ void reindex(State& state, Group& group) {
   if (waits_as != nullptr) state.indexes.pending.at(*waits_as).insert(order);
   at.waits_as = std::move(waits_as);
 
-  const bool on = goes_on(group);
+  const bool on = recovers || is_to_grow(group) || group.head.phase == GroupPhase::Reserving;
   if (at.goes_on && (!on || order != at.order)) state.indexes.goes_on.erase(at.order);
   if (on) state.indexes.goes_on.insert(order);
   at.goes_on = on;

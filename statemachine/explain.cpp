@@ -21,6 +21,16 @@ void blame(Reason& reason, const Shortage& shortage) {
   reason.free = shortage.free;
 }
 
+// Reservations that come before the group in the order: what is free may be kept for what they still lack.
+std::vector<GroupId> reservations_before(const State& state, const Group& group) {
+  std::vector<GroupId> before;
+  for (const OrderKey& key : state.indexes.goes_on) {
+    if (!(key < group.indexed.order)) break;
+    if (state.group(key.group)->head.phase == GroupPhase::Reserving) before.push_back(key.group);
+  }
+  return before;
+}
+
 // The reservations of others without which `demand` would fit; none when it would not fit even then.
 std::vector<GroupId> reservations_in_the_way(const State& state, const Group& group,
                                              const std::vector<RoleDemand>& demand, std::string_view inside) {
@@ -69,6 +79,7 @@ Reason explain_demand(const State& state, const Group& group, const std::vector<
   const Fit now = fits(Capacity::Free);
   if (now.fits) {
     reason.code = ReasonCode::WaitingBehind;
+    reason.blockers = reservations_before(state, group);
     return reason;
   }
   blame(reason, now.shortage);
@@ -124,24 +135,10 @@ Reason waiting_for_claim(const State& state, const Group& group) {
   return reason;
 }
 
-// Members of a placed group that have no hosts.
-std::vector<RoleDemand> missing_members(const Group& group) {
-  std::vector<RoleDemand> demand;
-  for (RoleIndex role = 0; role < group.roles.size(); ++role) {
-    RoleDemand each{.role = role};
-    const auto& members = group.roles[role].members;
-    for (std::uint32_t index = 0; index < members.size(); ++index) {
-      if (members[index].required && members[index].phase == MemberPhase::Waiting) each.indexes.push_back(index);
-    }
-    if (!each.indexes.empty()) demand.push_back(std::move(each));
-  }
-  return demand;
-}
-
 Reason explain_active(const State& state, const Group& group) {
   if (group.claims_not_ready > 0) return waiting_for_claim(state, group);
   if (required_in(group, MemberPhase::Waiting) > 0) {
-    return explain_demand(state, group, missing_members(group), group.head.domain);
+    return explain_demand(state, group, waiting_demand(state, group), group.head.domain);
   }
   struct Line {
     MemberPhase phase;

@@ -63,6 +63,8 @@ struct Fit {
 
 // The role's own domain, by what it holds. Empty where it requires none, or holds nothing that could tell.
 [[nodiscard]] std::string role_domain(const State& state, const Group& group, RoleIndex role);
+// The same for a role of which a member is on `slices`.
+[[nodiscard]] std::string role_domain(const State& state, const RoleSpec& role, const std::vector<Slice>& slices);
 
 // Required members of a group that goes on which wait for hosts, bound to the domain that their role is in.
 [[nodiscard]] std::vector<RoleDemand> waiting_demand(const State& state, const Group& group);

@@ -447,9 +447,11 @@ std::vector<std::vector<std::size_t>> domains_where_preferred(const CapacityView
 }
 
 // Roles that prefer a level find their hosts first and each for itself, then the others.
-Fit preferring_roles_first(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand) {
+Fit preferring_roles_first(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
+                           std::string_view inside) {
   CapacityView left = view;
   Fit all;
+  all.domain = inside;
   const auto place = [&](const std::vector<RoleDemand>& part) {
     Fit found = choose_hosts(left, spec, part, all.domain);
     if (!found.fits) return false;
@@ -485,7 +487,8 @@ bool in_domains_of(const CapacityView& view, const Fit& fit, RoleIndex role, std
 }
 
 // Role after role, as if the preferred level were required, then the level above it, as long as that fits.
-Fit preferred_as_required(const CapacityView& view, GroupSpec wanted, const std::vector<RoleDemand>& demand, Fit best) {
+Fit preferred_as_required(const CapacityView& view, GroupSpec wanted, const std::vector<RoleDemand>& demand,
+                          std::string_view inside, Fit best) {
   for (RoleIndex role = 0; role < wanted.roles.size(); ++role) {
     Topology& topology = wanted.roles[role].topology;
     const auto preferred = view.depth_of(topology.preferred);
@@ -495,7 +498,7 @@ Fit preferred_as_required(const CapacityView& view, GroupSpec wanted, const std:
     Fit found;
     for (std::uint32_t depth = *preferred; depth > widest && !found.fits; depth = view.depth_above(depth)) {
       topology.required = view.level_name(depth);
-      found = choose_hosts(view, wanted, demand, {});
+      found = choose_hosts(view, wanted, demand, inside);
       if (found.fits && widest > 0 && !in_domains_of(view, found, role, widest)) found = {};
     }
     if (found.fits)
@@ -509,13 +512,14 @@ Fit preferred_as_required(const CapacityView& view, GroupSpec wanted, const std:
 }  // namespace
 
 Fit best_fit(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
-             std::string_view inside) {
+             std::string_view inside, Joining joining) {
   Fit best = choose_hosts(view, spec, demand, inside);
   const bool prefers = std::any_of(spec.roles.begin(), spec.roles.end(),
                                    [](const RoleSpec& role) { return !role.topology.preferred.empty(); });
-  if (!best.fits || !prefers || !inside.empty()) return best;
-  // `preferred` is for whole groups: it binds nothing later. Of several ways the best is taken.
-  std::vector<Fit> ways{preferred_as_required(view, spec, demand, best), preferring_roles_first(view, spec, demand)};
+  if (!best.fits || !prefers || joining == Joining::Yes) return best;
+  // Of several ways the best is taken.
+  std::vector<Fit> ways{preferred_as_required(view, spec, demand, inside, best),
+                        preferring_roles_first(view, spec, demand, inside)};
   for (Fit& way : ways) {
     if (way.fits && domains_where_preferred(view, spec, way) < domains_where_preferred(view, spec, best))
       best = std::move(way);

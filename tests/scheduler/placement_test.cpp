@@ -171,7 +171,7 @@ class OneCluster {
     const State& state = cluster_.state();
     const std::vector<RoleDemand> demand = demand_of(group_);
     const bool exists = fits_by_brute_force(state, group_, demand);
-    const Fit best = best_fit(CapacityView(state, Capacity::Free), group_, demand, {});
+    const Fit best = best_fit(CapacityView(state, Capacity::Free), group_, demand, {}, Joining::No);
     const Fit planned = planned_fit(state);
     ASSERT_EQ(best.fits, exists);
     ASSERT_EQ(planned.fits, exists);

@@ -391,21 +391,5 @@ TEST(Reservation, IsLeftAloneWhenNoMoreReplacementsFitWithWhatItHolds) {
   EXPECT_EQ(pass(cluster), "replace g1: w[1]: n004") << "n005 is in use";
 }
 
-// g1 borrows a host of g3's member and g2 takes the other; g3 is complete elsewhere, which gives back too late for g2.
-TEST(Reservation, ThatHasLentGoesOnInTheNextPass) {
-  Cluster cluster;
-  cluster.at(kMorning).hosts(2, "a", "", {{"cpu", 2}}).hosts(3, "b", "", {{"cpu", 1}});
-  (void)cluster.pending(with_limit(only_on("a001", 2), 10));
-  (void)cluster.reserving(in_reserve_mode(workers(2, 2)), "/", {""});
-  const GroupId lender = cluster.reserving(in_reserve_mode(spec({role("w", 1, {term(2, {{"cpu", 1}})})})), "/", {});
-  Member& member = cluster.group(lender).roles[0].members[0];
-  member.phase = MemberPhase::Reserved;
-  for (const char* host : {"a001", "a002"}) member.hosts.push_back({cluster.state().host_named(host)->facts.id, 0, 1});
-  cluster.group(lender).head.projected = Time{seconds(2'000).value};
-  EXPECT_EQ(pass_and_go(cluster),
-            "reserve g3, lost w[0], at 2000s\nreserve g2 in /: w[0]: a002, at 1010s\nplace g1 in /: w[0]: a001");
-  EXPECT_EQ(pass(cluster), "place g3 in /: w[0]: b001 b002");
-}
-
 }  // namespace
 }  // namespace lockstep::testing

@@ -1,0 +1,212 @@
+#include "scheduler/forecast.h"
+
+#include <algorithm>
+
+#include "scheduler/partial.h"
+#include "statemachine/fit_shape.h"
+
+namespace lockstep::scheduler_detail {
+
+namespace {
+
+constexpr std::size_t kSitesMax = 64;  // domains whose members are counted one by one when ends do not tell
+
+// How many members of `demand` the sums of a domain have room for, one role beside the other.
+std::int64_t room_of(const CapacityView& view, const GroupSpec& spec, const std::vector<RoleDemand>& demand,
+                     const Domain& domain) {
+  std::int64_t room = 0;
+  for (const RoleDemand& each : demand) {
+    auto members = static_cast<std::int64_t>(each.indexes.size());
+    for (const TaskTerm& term : spec.roles[each.role].tasks) {
+      for (const Counter& request : term.requests) {
+        const CounterPlace place = view.place(request.name);
+        const std::int64_t amount = saturating_times(request.amount, term.count);
+        if (place.kind != CounterPlace::Kind::Host || amount <= 0) continue;
+        members = std::min(members, view.sum(domain, place.column) / amount);
+      }
+    }
+    room = saturating_plus(room, members);
+  }
+  return room;
+}
+
+void merge(Fit& fit, std::vector<MemberPlacement> members) {
+  fit.members.insert(fit.members.end(), std::make_move_iterator(members.begin()),
+                     std::make_move_iterator(members.end()));
+  std::sort(fit.members.begin(), fit.members.end());
+}
+
+}  // namespace
+
+std::vector<RoleDemand> reserved_demand(const Group& group) { return whole_demand(group, group.spec->partial); }
+
+void Forecast::let_leave(WhatIf& later, const Group& group) {
+  for (const GroupId other : state_.indexes.owing) later.give(leaving(*state_.group(other)));
+  later.give(leaving_);
+  for (const Open& open : open_.all()) {
+    if (!(open.group->indexed.order < group.indexed.order)) break;
+    later.give(open.withheld);
+    later.take(*open.group->spec, open.target);
+  }
+}
+
+std::optional<std::size_t> Forecast::ends_needed(const Group& group, const std::vector<RoleDemand>& demand,
+                                                 const std::string& inside) {
+  CapacityView& view = cluster_.free();
+  const auto fits = [&] { return fits_in(view, *group.spec, demand, inside); };
+  if (fits()) return 0;
+  const std::vector<Ending>& ends = ends_.in_order();
+  WhatIf ended(view);
+  std::size_t fails = 0;
+  std::size_t works = ends.size() + 1;
+  while (works - fails > 1) {
+    const std::size_t middle = fails + (works - fails) / 2;
+    ended.rewind(0);
+    for (std::size_t i = 0; i < middle; ++i) ended.give(ends[i].holdings);
+    (fits() ? works : fails) = middle;
+  }
+  if (works > ends.size()) return std::nullopt;
+  while (works < ends.size() && ends[works].end == ends[works - 1].end) ++works;  // at the same time
+  return works;
+}
+
+Time Forecast::projected(const Open& open) {
+  if (open.preempts) return {};
+  WhatIf later(cluster_.free());
+  let_leave(later, *open.group);
+  later.give(open.holdings());
+  const auto needed = ends_needed(*open.group, reserved_demand(*open.group), open.domain);
+  if (!needed) return {};
+  return *needed == 0 ? now_ : ends_.in_order()[*needed - 1].end;
+}
+
+// ---- where it goes on ----------------------------------------------------------------------------------------------
+
+// A role that requires a domain of its own stays where its first member is.
+void Forecast::pin(const Group& group, std::vector<RoleDemand>& demand,
+                   const std::vector<MemberPlacement>& members) const {
+  for (RoleDemand& each : demand) {
+    if (!each.inside.empty()) continue;
+    const auto first = std::find_if(members.begin(), members.end(),
+                                    [&](const MemberPlacement& placed) { return placed.member.role == each.role; });
+    if (first != members.end()) each.inside = role_domain(state_, group.spec->roles[each.role], first->slices);
+  }
+}
+
+std::vector<RoleDemand> Forecast::missing(const Open& open) const {
+  std::vector<RoleDemand> demand = reserved_demand(*open.group);
+  for (RoleDemand& each : demand) {
+    const auto first = open.held.lower_bound({each.role, 0});
+    if (first != open.held.end() && first->first.role == each.role)
+      each.inside = role_domain(state_, open.group->spec->roles[each.role], *first->second);
+    std::erase_if(each.indexes, [&](std::uint32_t index) { return open.held.contains({each.role, index}); });
+  }
+  return demand;
+}
+
+std::vector<MemberPlacement> Forecast::hold_now(const Group& group, std::vector<RoleDemand> demand,
+                                                const std::string& domain) const {
+  for (RoleDemand& each : demand) each.spares = 0;
+  return as_many_as_fit(cluster_.free(), *group.spec, demand, domain).members;
+}
+
+Aim Forecast::aim(const Open& open) {
+  const Group& group = *open.group;
+  const std::vector<MemberPlacement> now = hold_now(group, missing(open), open.domain);
+  CapacityView& view = cluster_.free();
+  WhatIf later(view);
+  let_leave(later, group);
+  const std::size_t held = later.mark();
+  later.give(open.holdings());
+  const auto needed = ends_needed(group, reserved_demand(group), open.domain);
+  later.rewind(held);
+  if (!needed) {
+    WhatIf empty(cluster_.up());
+    empty.take(open.holdings());
+    return aim_in(cluster_.up(), open, now);
+  }
+  const std::vector<Ending>& ends = ends_.in_order();
+  for (std::size_t i = 0; i < *needed; ++i) later.give(ends[i].holdings);
+  Aim aim = aim_in(view, open, now);
+  if (!open.preempts) aim.projected = *needed == 0 ? now_ : ends[*needed - 1].end;
+  return aim;
+}
+
+// In `later`, where all of it fits once it gives back what it holds.
+Aim Forecast::aim_in(CapacityView& later, const Open& open, const std::vector<MemberPlacement>& now) const {
+  const GroupSpec& spec = *open.group->spec;
+  std::vector<RoleDemand> rest = missing(open);
+  {
+    Fit held_now;
+    held_now.members = now;
+    WhatIf with(later);
+    with.take(spec, held_now);
+    std::vector<RoleDemand> others = rest;
+    pin(*open.group, others, now);
+    for (RoleDemand& each : others) {
+      std::erase_if(each.indexes, [&](std::uint32_t index) {
+        return std::any_of(now.begin(), now.end(), [&](const MemberPlacement& placed) {
+          return placed.member == MemberKey{each.role, index};
+        });
+      });
+    }
+    if (Fit fit = best_fit(later, spec, others, open.domain, Joining::Yes); fit.fits) {
+      merge(fit, now);
+      return {std::move(fit), false, {}};
+    }
+  }
+  if (Fit fit = best_fit(later, spec, rest, open.domain, Joining::Yes); fit.fits) return {std::move(fit), false, {}};
+  WhatIf own(later);
+  own.give(open.holdings());
+  return {best_fit(later, spec, reserved_demand(*open.group), open.domain, Joining::No), true, {}};
+}
+
+// ---- where it opens ------------------------------------------------------------------------------------------------
+
+// Domains that hold `demand` of hosts with nothing on them: those with most room now, in path order.
+std::vector<std::string> Forecast::worth_comparing(const Group& group, const std::vector<RoleDemand>& demand) {
+  const CapacityView& up = cluster_.up();
+  const CapacityView& view = cluster_.free();
+  const std::vector<Domain> domains = fit_detail::group_domains(up, *group.spec, Require::AsSaid, {});
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (std::size_t i = 0; i < domains.size(); ++i) order.emplace_back(-room_of(view, *group.spec, demand, domains[i]), i);
+  std::sort(order.begin(), order.end());
+  std::vector<std::size_t> taken;
+  for (const auto& [room, i] : order) {
+    if (taken.size() == kSitesMax) break;
+    if (fits_in(up, *group.spec, demand, up.path(domains[i]))) taken.push_back(i);
+  }
+  std::sort(taken.begin(), taken.end());
+  std::vector<std::string> paths;
+  for (const std::size_t i : taken) paths.push_back(up.path(domains[i]));
+  return paths;
+}
+
+std::string Forecast::site(const Group& group, const std::vector<RoleDemand>& demand) {
+  CapacityView& view = cluster_.free();
+  std::vector<std::string> sites;
+  {
+    WhatIf later(view);
+    let_leave(later, group);
+    if (const auto needed = ends_needed(group, demand, {})) {
+      const std::vector<Ending>& ends = ends_.in_order();
+      for (std::size_t i = 0; i < *needed; ++i) later.give(ends[i].holdings);
+      for (const Domain& domain : fit_detail::group_domains(view, *group.spec, Require::AsSaid, {})) {
+        const std::string path = view.path(domain);
+        if (fits_in(view, *group.spec, demand, path)) sites.push_back(path);
+      }
+    }
+  }
+  if (sites.empty()) sites = worth_comparing(group, demand);
+  std::string best;
+  std::size_t most = 0;
+  for (const std::string& site : sites) {
+    const std::size_t now = sites.size() == 1 ? 0 : hold_now(group, demand, site).size();
+    if (!best.empty() && now <= most) continue;
+    best = site;
+    most = now;
+  }
+  return best;
+}
+
+}  // namespace lockstep::scheduler_detail
