@@ -120,20 +120,29 @@ Aim Forecast::aim(const Open& open) {
   later.give(open.holdings());
   const auto needed = ends_needed(group, reserved_demand(group), open.domain);
   later.rewind(held);
+  Aim aim{{}, holds_in_vain(open), {}};
   if (!needed) {
     WhatIf empty(cluster_.up());
     empty.take(open.holdings());
-    return aim_in(cluster_.up(), open, now);
+    aim.fit = aim_in(cluster_.up(), open, now);
+    return aim;
   }
   const std::vector<Ending>& ends = ends_.in_order();
   for (std::size_t i = 0; i < *needed; ++i) later.give(ends[i].holdings);
-  Aim aim = aim_in(view, open, now);
+  aim.fit = aim_in(view, open, now);
   if (!open.preempts) aim.projected = *needed == 0 ? now_ : ends[*needed - 1].end;
   return aim;
 }
 
+bool Forecast::holds_in_vain(const Open& open) const {
+  if (open.held.empty()) return false;
+  WhatIf empty(cluster_.up());
+  empty.take(open.holdings());
+  return !fits_in(cluster_.up(), *open.group->spec, missing(open), open.domain);
+}
+
 // In `later`, where all of it fits once it gives back what it holds.
-Aim Forecast::aim_in(CapacityView& later, const Open& open, const std::vector<MemberPlacement>& now) const {
+Fit Forecast::aim_in(CapacityView& later, const Open& open, const std::vector<MemberPlacement>& now) const {
   const GroupSpec& spec = *open.group->spec;
   std::vector<RoleDemand> rest = missing(open);
   {
@@ -152,13 +161,13 @@ Aim Forecast::aim_in(CapacityView& later, const Open& open, const std::vector<Me
     }
     if (Fit fit = best_fit(later, spec, others, open.domain, Joining::Yes); fit.fits) {
       merge(fit, now);
-      return {std::move(fit), false, {}};
+      return fit;
     }
   }
-  if (Fit fit = best_fit(later, spec, rest, open.domain, Joining::Yes); fit.fits) return {std::move(fit), false, {}};
+  if (Fit fit = best_fit(later, spec, rest, open.domain, Joining::Yes); fit.fits) return fit;
   WhatIf own(later);
   own.give(open.holdings());
-  return {best_fit(later, spec, reserved_demand(*open.group), open.domain, Joining::No), true, {}};
+  return best_fit(later, spec, reserved_demand(*open.group), open.domain, Joining::No);
 }
 
 // ---- where it opens ------------------------------------------------------------------------------------------------

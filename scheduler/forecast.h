@@ -15,9 +15,9 @@ namespace lockstep::scheduler_detail {
 
 // Where a reservation is to go on.
 struct Aim {
-  Fit fit;           // of the members that it does not hold, and its spares
-  bool anew{false};  // what it holds stands in its way: `fit` is of all its members
-  Time projected{};  // when it should be complete; 0 = unknown
+  Fit fit;              // of the members that it does not hold, and its spares; of all where what it holds is in the way
+  bool in_vain{false};  // with what it holds it could not be complete on hosts with nothing else on them
+  Time projected{};     // when it should be complete; 0 = unknown
 };
 
 // What a reservation of the group is for: the mins with `partial`.
@@ -52,7 +52,8 @@ class Forecast {
   void pin(const Group& group, std::vector<RoleDemand>& demand, const std::vector<MemberPlacement>& members) const;
   [[nodiscard]] std::vector<MemberPlacement> hold_now(const Group& group, std::vector<RoleDemand> demand,
                                                       const std::string& domain) const;
-  [[nodiscard]] Aim aim_in(CapacityView& later, const Open& open, const std::vector<MemberPlacement>& now) const;
+  [[nodiscard]] Fit aim_in(CapacityView& later, const Open& open, const std::vector<MemberPlacement>& now) const;
+  [[nodiscard]] bool holds_in_vain(const Open& open) const;
   [[nodiscard]] std::vector<std::string> worth_comparing(const Group& group, const std::vector<RoleDemand>& demand);
 
   const State& state_;

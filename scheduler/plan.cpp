@@ -182,8 +182,7 @@ class Pass {
   void take_aim(Open& open, Holds holds) {
     scheduler_detail::Aim aim = forecast_.aim(open);
     open.projected = aim.projected;
-    if (aim.anew && holds == Holds::WhatIsFree) give_up_what_is_elsewhere(open, aim.fit);
-    std::erase_if(aim.fit.members, [&](const MemberPlacement& each) { return open.held.contains(each.member); });
+    if (aim.in_vain && holds == Holds::WhatIsFree) give_up_what_is_elsewhere(open, aim.fit);
     adopt(open, std::move(aim.fit), holds);
     tell_projected(open);
   }
@@ -208,8 +207,11 @@ class Pass {
     std::vector<MemberPlacement> fresh;
     open.target = {};
     for (MemberPlacement& each : fit.members) {
-      const bool is_free = holds == Holds::WhatIsFree && view_.take(*open.group->spec, each.member.role, each.slices);
-      if (holds == Holds::WhatIsFree && !is_free) view_.give(*open.group->spec, each.member.role, each.slices);
+      const auto held = open.held.find(each.member);
+      if (held != open.held.end() && *held->second == each.slices) continue;
+      const bool may_hold = holds == Holds::WhatIsFree && held == open.held.end();
+      const bool is_free = may_hold && view_.take(*open.group->spec, each.member.role, each.slices);
+      if (may_hold && !is_free) view_.give(*open.group->spec, each.member.role, each.slices);
       (is_free ? fresh : open.target.members).push_back(std::move(each));
     }
     open.target.spares = std::move(fit.spares);
