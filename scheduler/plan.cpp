@@ -95,11 +95,10 @@ class Pass {
   }
 
   void go_on(const Group& group) {
-    if (group.head.phase == GroupPhase::Reserving) {
+    if (group.head.phase == GroupPhase::Reserving)
       complete(group);
-    } else if (!replace(group)) {
+    else if (!changed_.contains(group.head.id) && !replace(group))  // evicted in this pass: another group by then
       grow(group);
-    }
   }
 
   // ---- what is asked

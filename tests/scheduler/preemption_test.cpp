@@ -214,5 +214,15 @@ TEST(Preemption, CountsWhatEvictionsOfThisPassLeaveOver) {
   EXPECT_EQ(pass(cluster), "evict g1 for g3\nreserve g3 in /") << "the other three are for g4, which has only to wait";
 }
 
+TEST(Preemption, OfAGroupThatWasToGrow) {
+  Cluster cluster;
+  cluster.at(kMorning).hosts(1, "n", "", {{"cpu", 4}});
+  const GroupId grows = cluster.running(workers(1, 1));
+  cluster.hosts(1, "m", "", {{"cpu", 1}});
+  cluster.ask_resize(grows, 0, 2);
+  (void)cluster.pending(workers(1, 4, 1));
+  EXPECT_EQ(pass(cluster), "evict g1 for g2\nreserve g2 in /");
+}
+
 }  // namespace
 }  // namespace lockstep::testing
