@@ -30,6 +30,25 @@ std::int64_t room_of(const CapacityView& view, const GroupSpec& spec, const std:
   return room;
 }
 
+// How many tasks of a group a host has room for, in thousandths of one; all kinds of its tasks added up.
+std::int64_t room_on(const CapacityView& view, const GroupSpec& spec, std::uint32_t row) {
+  constexpr std::int64_t kWhole = 1'000;
+  std::int64_t room = 0;
+  for (const RoleSpec& role : spec.roles) {
+    for (const TaskTerm& term : role.tasks) {
+      if (!matches(term.select, view.host(row).facts.info)) continue;
+      std::int64_t tasks = std::int64_t{kWhole} << 20U;
+      for (const Counter& request : term.requests) {
+        const CounterPlace place = view.place(request.name);
+        if (place.kind != CounterPlace::Kind::Host || request.amount <= 0) continue;
+        tasks = std::min(tasks, saturating_times(view.free(row, place.column), kWhole) / request.amount);
+      }
+      room = saturating_plus(room, tasks);
+    }
+  }
+  return room;
+}
+
 void merge(Fit& fit, std::vector<MemberPlacement> members) {
   fit.members.insert(fit.members.end(), std::make_move_iterator(members.begin()),
                      std::make_move_iterator(members.end()));
@@ -114,23 +133,27 @@ Aim Forecast::aim(const Open& open) {
   const Group& group = *open.group;
   const std::vector<MemberPlacement> now = hold_now(group, missing(open), open.domain);
   CapacityView& view = cluster_.free();
+  std::vector<Pieces> hosts;  // outlives what is given of it
   WhatIf later(view);
   let_leave(later, group);
   const std::size_t held = later.mark();
   later.give(open.holdings());
   const auto needed = ends_needed(group, reserved_demand(group), open.domain);
   later.rewind(held);
-  Aim aim{{}, holds_in_vain(open), {}};
-  if (!needed) {
+  const std::vector<Ending>& ends = ends_.in_order();
+  for (std::size_t i = 0; i < needed.value_or(ends.size()); ++i) later.give(ends[i].holdings);
+  Aim aim;
+  if (needed) {
+    aim = aim_in(view, open, now);
+    if (!open.preempts) aim.projected = *needed == 0 ? now_ : ends[*needed - 1].end;
+  } else if (hosts = used_by_host(open); empty_hosts(later, open, hosts)) {
+    aim = aim_in(view, open, now);
+  } else {  // those before it need so much
     WhatIf empty(cluster_.up());
     empty.take(open.holdings());
-    aim.fit = aim_in(cluster_.up(), open, now);
-    return aim;
+    aim = aim_in(cluster_.up(), open, now);
   }
-  const std::vector<Ending>& ends = ends_.in_order();
-  for (std::size_t i = 0; i < *needed; ++i) later.give(ends[i].holdings);
-  aim.fit = aim_in(view, open, now);
-  if (!open.preempts) aim.projected = *needed == 0 ? now_ : ends[*needed - 1].end;
+  if (holds_in_vain(open)) aim.held = Aim::Held::InVain;
   return aim;
 }
 
@@ -141,10 +164,64 @@ bool Forecast::holds_in_vain(const Open& open) const {
   return !fits_in(cluster_.up(), *open.group->spec, missing(open), open.domain);
 }
 
+// What is used of each host of its domain, and not by it, nor by those before it or for them: those hosts first that
+// have most room for it as it is. What is used of the pools goes with the first.
+std::vector<Forecast::Pieces> Forecast::used_by_host(const Open& open) {
+  const CapacityView& view = cluster_.free();
+  CapacityView& up = cluster_.up();
+  const auto domain = up.find(open.domain, open.group->spec->topology.required == "host");
+  if (!domain) return {};
+  WhatIf empty(up);
+  empty.take(open.holdings());
+  for (const Open& other : open_.all()) {
+    if (!(other.group->indexed.order < open.group->indexed.order)) break;
+    empty.take(other.holdings());
+    empty.take(*other.group->spec, other.target);
+  }
+  std::vector<std::pair<std::int64_t, std::uint32_t>> order;
+  for (std::uint32_t row = domain->rows.first; row < domain->rows.after; ++row) {
+    if (up.open(row)) order.emplace_back(-room_on(view, *open.group->spec, row), row);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<Pieces> hosts;
+  for (const auto& [room, row] : order) {
+    Pieces& host = hosts.emplace_back();
+    const auto add = [&](std::uint32_t of, std::uint32_t column) {
+      const std::int64_t used = up.balance(of, column) - view.balance(of, column);
+      if (used > 0) host.push_back({of, column, used});
+    };
+    for (const std::uint32_t column : up.columns_by_name()) add(row, column);
+    for (std::uint32_t pool = 0; hosts.size() == 1 && pool < up.pool_count(); ++pool) add(kNoRow, pool);
+  }
+  return hosts;
+}
+
+// The first of `hosts` as if nothing of them were used, as many as it takes. False: not even all of them do.
+bool Forecast::empty_hosts(WhatIf& later, const Open& open, const std::vector<Pieces>& hosts) {
+  const std::vector<RoleDemand> demand = reserved_demand(*open.group);
+  const std::size_t before = later.mark();
+  const auto fits_with = [&](std::size_t count) {
+    later.rewind(before);
+    later.give(open.holdings());
+    for (std::size_t i = 0; i < count; ++i) later.give(hosts[i]);
+    return fits_in(cluster_.free(), *open.group->spec, demand, open.domain);
+  };
+  std::size_t fails = 0;
+  std::size_t works = hosts.size() + 1;
+  while (works - fails > 1) {
+    const std::size_t middle = fails + (works - fails) / 2;
+    (fits_with(middle) ? works : fails) = middle;
+  }
+  later.rewind(before);
+  if (works > hosts.size()) return false;
+  for (std::size_t i = 0; i < works; ++i) later.give(hosts[i]);
+  return true;
+}
+
 // In `later`, where all of it fits once it gives back what it holds.
-Fit Forecast::aim_in(CapacityView& later, const Open& open, const std::vector<MemberPlacement>& now) const {
+Aim Forecast::aim_in(CapacityView& later, const Open& open, const std::vector<MemberPlacement>& now) const {
   const GroupSpec& spec = *open.group->spec;
-  std::vector<RoleDemand> rest = missing(open);
+  const std::vector<RoleDemand> rest = missing(open);
   {
     Fit held_now;
     held_now.members = now;
@@ -161,13 +238,14 @@ Fit Forecast::aim_in(CapacityView& later, const Open& open, const std::vector<Me
     }
     if (Fit fit = best_fit(later, spec, others, open.domain, Joining::Yes); fit.fits) {
       merge(fit, now);
-      return fit;
+      return {Aim::Held::PartOfIt, std::move(fit), {}};
     }
   }
-  if (Fit fit = best_fit(later, spec, rest, open.domain, Joining::Yes); fit.fits) return fit;
+  if (Fit fit = best_fit(later, spec, rest, open.domain, Joining::Yes); fit.fits)
+    return {Aim::Held::PartOfIt, std::move(fit), {}};
   WhatIf own(later);
   own.give(open.holdings());
-  return best_fit(later, spec, reserved_demand(*open.group), open.domain, Joining::No);
+  return {Aim::Held::InTheWay, best_fit(later, spec, reserved_demand(*open.group), open.domain, Joining::No), {}};
 }
 
 // ---- where it opens ------------------------------------------------------------------------------------------------

@@ -15,9 +15,14 @@ namespace lockstep::scheduler_detail {
 
 // Where a reservation is to go on.
 struct Aim {
-  Fit fit;              // of the members that it does not hold, and its spares; of all where what it holds is in the way
-  bool in_vain{false};  // with what it holds it could not be complete on hosts with nothing else on them
-  Time projected{};     // when it should be complete; 0 = unknown
+  enum class Held : std::uint8_t {
+    PartOfIt,  // `fit` is of the members that it does not hold yet, and its spares
+    InTheWay,  // it is complete sooner without what it holds: `fit` is of all its members
+    InVain,    // likewise, and never with it
+  };
+  Held held{Held::PartOfIt};
+  Fit fit;
+  Time projected{};  // when it should be complete; 0 = unknown
 };
 
 // What a reservation of the group is for: the mins with `partial`.
@@ -52,8 +57,11 @@ class Forecast {
   void pin(const Group& group, std::vector<RoleDemand>& demand, const std::vector<MemberPlacement>& members) const;
   [[nodiscard]] std::vector<MemberPlacement> hold_now(const Group& group, std::vector<RoleDemand> demand,
                                                       const std::string& domain) const;
-  [[nodiscard]] Fit aim_in(CapacityView& later, const Open& open, const std::vector<MemberPlacement>& now) const;
+  [[nodiscard]] Aim aim_in(CapacityView& later, const Open& open, const std::vector<MemberPlacement>& now) const;
   [[nodiscard]] bool holds_in_vain(const Open& open) const;
+  using Pieces = std::vector<Piece>;
+  [[nodiscard]] std::vector<Pieces> used_by_host(const Open& open);
+  [[nodiscard]] bool empty_hosts(WhatIf& later, const Open& open, const std::vector<Pieces>& hosts);
   [[nodiscard]] std::vector<std::string> worth_comparing(const Group& group, const std::vector<RoleDemand>& demand);
 
   const State& state_;

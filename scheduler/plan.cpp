@@ -47,11 +47,11 @@ class Pass {
 
   Plan run() {
     const auto& going_on = state_.indexes.goes_on;
-    auto next = going_on.begin();
+    next_ = going_on.begin();
     for (const auto& [shape, groups] : state_.indexes.pending) waiting_.emplace(*groups.begin(), &groups);
-    while (plan_.actions.size() < options_.actions_max && (next != going_on.end() || !waiting_.empty())) {
-      if (waiting_.empty() || (next != going_on.end() && *next < waiting_.begin()->first)) {
-        go_on(*state_.group((next++)->group));
+    while (plan_.actions.size() < options_.actions_max && (next_ != going_on.end() || !waiting_.empty())) {
+      if (waiting_.empty() || (next_ != going_on.end() && *next_ < waiting_.begin()->first)) {
+        go_on(*state_.group((next_++)->group));
         continue;
       }
       const auto [key, alike] = *waiting_.begin();
@@ -73,10 +73,11 @@ class Pass {
     if (const auto next = alike.upper_bound(key); next != alike.end()) waiting_.emplace(*next, &alike);
   }
 
-  // More is free than when groups of some shapes failed.
+  // More is free than when others were asked.
   void ask_again() {
     waiting_.insert(failed_.begin(), failed_.end());
     failed_.clear();
+    next_ = state_.indexes.goes_on.begin();
   }
 
   // What gives something back comes before what may take it: releases and evictions, then reservations that change or
@@ -140,6 +141,8 @@ class Pass {
   void complete(const Group& group) {
     Open* open = open_.of(group);
     if (open == nullptr) return;  // taken by a stronger group in this pass
+    view_.give(open->withheld);   // when it is asked again
+    open->withheld.clear();
     // One that has lent in this pass goes on in the next: others may have taken what was left over of it.
     const bool has_lent = find_reserve_action(group) != nullptr;
     if (!has_lent && (place_reserved(*open) || release_if_hopeless(group))) return;
@@ -181,8 +184,9 @@ class Pass {
   void take_aim(Open& open, Holds holds) {
     scheduler_detail::Aim aim = forecast_.aim(open);
     open.projected = aim.projected;
-    if (aim.in_vain && holds == Holds::WhatIsFree) give_up_what_is_elsewhere(open, aim.fit);
-    adopt(open, std::move(aim.fit), holds);
+    using Held = scheduler_detail::Aim::Held;
+    if (aim.held == Held::InVain && holds == Holds::WhatIsFree) give_up_what_is_elsewhere(open, aim.fit);
+    adopt(open, std::move(aim.fit), aim.held == Held::InTheWay ? Holds::WhatItHas : holds);
     tell_projected(open);
   }
 
@@ -354,6 +358,8 @@ class Pass {
       view_.give(*lender.group->spec, key.role, *slices);
       lent.push_back(key);
     }
+    // What is not in use of a member that is lent is still for nobody else.
+    for (const MemberKey& key : lent) lender.target.members.push_back({key, *lender.held.at(key)});
     withhold(lender);
     if (lent.empty()) return;
     ReserveAction& action = reserve_action(*lender.group);
@@ -520,6 +526,7 @@ class Pass {
   Cluster& cluster_;
   CapacityView& view_;  // what is free; what the pass does with it stays in it
   Plan plan_;
+  std::set<OrderKey>::const_iterator next_;   // of those that go on
   std::map<OrderKey, const Alike*> waiting_;  // the next of each shape that may still fit
   std::vector<std::pair<OrderKey, const Alike*>> failed_;
   OpenReservations open_;

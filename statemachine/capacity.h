@@ -101,6 +101,11 @@ class CapacityView {
     return open_[row] ? std::max<std::int64_t>(0, free_[std::size_t{row} * columns_ + column]) : 0;
   }
   [[nodiscard]] std::int64_t pool_free(std::uint32_t pool) const { return std::max<std::int64_t>(0, pools_[pool]); }
+  [[nodiscard]] std::uint32_t pool_count() const { return static_cast<std::uint32_t>(pools_.size()); }
+  // The same of a host (or, with kNoRow, of a pool), below zero where more is taken than there is.
+  [[nodiscard]] std::int64_t balance(std::uint32_t row, std::uint32_t column) const {
+    return row == kNoRow ? pools_[column] : free_[std::size_t{row} * columns_ + column];
+  }
 
   [[nodiscard]] Domain cluster() const { return Domain{0, {0, row_count()}}; }
   // Depth of a level by name; `host` is kHostDepth. Nothing for an unknown name.

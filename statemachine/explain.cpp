@@ -21,12 +21,36 @@ void blame(Reason& reason, const Shortage& shortage) {
   reason.free = shortage.free;
 }
 
+// Could a reservation want some of what `fit` would take of a host?
+bool wants_of(const State& state, const Group& reserving, const GroupSpec& spec, const Fit& fit) {
+  const auto wants = [&](const Host& host, const TaskTerm& taken) {
+    if (!in_promised_domain(*reserving.spec, reserving.head.domain, host.facts.info)) return false;
+    for (const RoleSpec& role : reserving.spec->roles) {
+      for (const TaskTerm& term : role.tasks) {
+        const bool shares = std::any_of(term.requests.begin(), term.requests.end(), [&](const Counter& request) {
+          return std::any_of(taken.requests.begin(), taken.requests.end(),
+                             [&](const Counter& other) { return other.name == request.name; });
+        });
+        if (shares && matches(term.select, host.facts.info)) return true;
+      }
+    }
+    return false;
+  };
+  return std::any_of(fit.members.begin(), fit.members.end(), [&](const MemberPlacement& member) {
+    return std::any_of(member.slices.begin(), member.slices.end(), [&](const Slice& slice) {
+      return wants(*state.host(slice.host), spec.roles[member.member.role].tasks[slice.term]);
+    });
+  });
+}
+
 // Reservations that come before the group in the order: what is free may be kept for what they still lack.
-std::vector<GroupId> reservations_before(const State& state, const Group& group) {
+std::vector<GroupId> reservations_before(const State& state, const Group& group, const Fit& fit) {
   std::vector<GroupId> before;
   for (const OrderKey& key : state.indexes.goes_on) {
     if (!(key < group.indexed.order)) break;
-    if (state.group(key.group)->head.phase == GroupPhase::Reserving) before.push_back(key.group);
+    const Group& other = *state.group(key.group);
+    if (other.head.phase == GroupPhase::Reserving && wants_of(state, other, *group.spec, fit))
+      before.push_back(key.group);
   }
   return before;
 }
@@ -79,7 +103,7 @@ Reason explain_demand(const State& state, const Group& group, const std::vector<
   const Fit now = fits(Capacity::Free);
   if (now.fits) {
     reason.code = ReasonCode::WaitingBehind;
-    reason.blockers = reservations_before(state, group);
+    reason.blockers = reservations_before(state, group, now);
     return reason;
   }
   blame(reason, now.shortage);
