@@ -63,6 +63,7 @@ Controller::Controller(Log& log, const SnapshotStore* snapshots, const Controlle
       options_(options),
       state_(std::move(recovered.state)),
       head_(recovered.head),
+      decided_(recovered.head),
       recovery_(std::move(recovered.report)),
       snapshot_tried_(recovery_.plan.snapshot.head.seq) {}
 
@@ -106,42 +107,50 @@ Result<Answer> Controller::execute(const Command& command) {
 }
 
 Result<void> Controller::execute(std::span<const Command> commands, std::vector<Answer>& answered) {
-  if (latched_) return tl::unexpected(*latched_);
   events_.clear();
-  durable_ = 0;
-  std::vector<Answer> waiting;  // for their record to be durable
-  const auto close_record = [&]() -> Result<void> {
-    LOCKSTEP_TRY(append_pending());
-    std::move(waiting.begin(), waiting.end(), std::back_inserter(answered));
-    waiting.clear();
-    return {};
-  };
-  for (const Command& command : commands) {
-    auto answer = decide_one(command);
-    LOCKSTEP_TRY(answer);
-    waiting.push_back(std::move(*answer));
-    if (record_is_full()) LOCKSTEP_TRY(close_record());
+  while (!commands.empty()) {
+    auto batch = decide(commands);
+    if (!batch) return tl::unexpected(undo(std::move(batch).error()));
+    if (auto done = finish(*batch, append(log_, *batch)); !done) return tl::unexpected(undo(std::move(done).error()));
+    std::move(batch->answers.begin(), batch->answers.end(), std::back_inserter(answered));
+    std::move(batch->events.begin(), batch->events.end(), std::back_inserter(events_));
+    commands = commands.subspan(batch->commands);
   }
-  return close_record();
+  return {};
 }
 
-Result<Answer> Controller::decide_one(Command command) {
+Result<Controller::Batch> Controller::decide(std::span<const Command> commands) {
+  if (latched_) return tl::unexpected(*latched_);
+  Batch batch;
+  pending_bytes_ = 0;
+  while (batch.commands < commands.size() && batch.events.size() < options_.batch_events_max &&
+         pending_bytes_ < kRecordFactsMax) {
+    auto answer = decide_one(commands[batch.commands], batch);
+    LOCKSTEP_TRY(answer);
+    batch.answers.push_back(std::move(*answer));
+    ++batch.commands;
+  }
+  LOCKSTEP_TRY(encode(batch));
+  return batch;
+}
+
+Result<Answer> Controller::decide_one(Command command, Batch& batch) {
   if (auto refused = refuse_oversized(state_, command)) return std::move(*refused);
   command.time = std::max(command.time, state_.head.time);
   Decision decision = lockstep::execute(state_, command);
-  take_events(std::move(decision.events));
+  take_events(std::move(decision.events), batch);
   const std::uint64_t since_digest = state_.head.seq.value - state_.head.digest_seq.value;
   if (options_.digest_every != 0 && since_digest >= options_.digest_every) {
     const Command digest = by_controller(RecordDigest{}, Actor::Controller, state_.head.time);
-    take_events(lockstep::execute(state_, digest).events);
+    take_events(lockstep::execute(state_, digest).events, batch);
   }
   LOCKSTEP_TRY(check_state());
   return std::move(decision.answer);
 }
 
-void Controller::take_events(std::vector<Event> events) {
+void Controller::take_events(std::vector<Event> events, Batch& batch) {
   for (const Event& event : events) pending_bytes_ += walk_bytes(event);
-  std::move(events.begin(), events.end(), std::back_inserter(events_));
+  std::move(events.begin(), events.end(), std::back_inserter(batch.events));
 }
 
 // A wrong state never reaches the log.
@@ -156,54 +165,53 @@ Result<void> Controller::check_state() {
 
 // ---- the log --------------------------------------------------------------------------------------------------------
 
-bool Controller::record_is_full() const {
-  return events_.size() - durable_ >= options_.batch_events_max || pending_bytes_ >= kRecordFactsMax;
-}
-
-// How many of the pending events the next record takes: all, or as many as fit and end before a new decision.
-std::size_t Controller::record_events() const {
-  std::size_t fits = 0;
-  std::size_t bytes = 0;
-  const std::size_t pending = events_.size() - durable_;
+// How many of the events the next record takes: all, or as many as fit and end before a new decision.
+std::size_t Controller::record_events(std::span<const Event> events) const {
   // What closes a record may go beyond the bound by one command; four times as much still encodes to less than a
   // record.
   const std::size_t bytes_max = 4 * kRecordFactsMax;
-  if (pending <= kRecordEventsMax && pending_bytes_ <= bytes_max) return pending;
-  for (std::size_t i = 0; i < pending && i < kRecordEventsMax && bytes <= bytes_max; ++i) {
-    const Event& event = events_[durable_ + i];
-    if (i > 0 && event.cause == Seq{}) fits = i;
-    bytes += walk_bytes(event);
+  if (events.size() <= kRecordEventsMax && pending_bytes_ <= bytes_max) return events.size();
+  std::size_t fits = 0;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < events.size() && i < kRecordEventsMax && bytes <= bytes_max; ++i) {
+    if (i > 0 && events[i].cause == Seq{}) fits = i;
+    bytes += walk_bytes(events[i]);
   }
   return fits;
 }
 
-Result<void> Controller::append_pending() {
-  while (durable_ < events_.size()) {
-    const std::size_t count = record_events();
-    if (count == 0) return tl::unexpected(append_failed(decision_too_large()));
-    const std::span<const Event> events = std::span(events_).subspan(durable_, count);
-    const std::vector<std::byte> record = encode_record(head_, state_.head.epoch, events);
-    if (auto appended = log_.append(record); !appended)
-      return tl::unexpected(append_failed(std::move(appended).error()));
-    head_ = Head{events.back().seq, hash_record(record), state_.head.epoch};
-    durable_ += count;
+Result<void> Controller::encode(Batch& batch) {
+  for (std::span<const Event> events = batch.events; !events.empty();) {
+    const std::size_t count = record_events(events);
+    if (count == 0) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("append: one decision has {} events and {} bytes, more than a record can hold: ask for "
+                              "less at once",
+                              events.size(), pending_bytes_),
+                  next(decided_.seq));
+    }
+    batch.records.push_back(encode_record(decided_, state_.head.epoch, events.first(count)));
+    decided_ = Head{events[count - 1].seq, hash_record(batch.records.back()), state_.head.epoch};
+    for (const Event& event : events.first(count)) pending_bytes_ -= walk_bytes(event);
+    events = events.subspan(count);
   }
-  pending_bytes_ = 0;
+  batch.after = decided_;
   return {};
 }
 
-Error Controller::decision_too_large() const {
-  return Error{
-      ErrorCode::Usage,
-      fmt::format("append: one decision has {} events and {} bytes, more than a record can hold: ask for less at "
-                  "once",
-                  events_.size() - durable_, pending_bytes_),
-      next(head_.seq)};
+Result<void> Controller::append(Log& log, const Batch& batch) {
+  for (const auto& record : batch.records) LOCKSTEP_TRY(log.append(record));
+  return {};
 }
 
-Error Controller::append_failed(Error error) {
-  events_.resize(durable_);
-  pending_bytes_ = 0;
+Result<void> Controller::finish(const Batch& batch, Result<void> appended) {
+  LOCKSTEP_TRY(appended);
+  head_ = batch.after;
+  return {};
+}
+
+Error Controller::undo(Error error) {
+  if (latched_) return *latched_;
   const bool nothing_appended =
       error.code == ErrorCode::DiskFull || error.code == ErrorCode::MapFull || error.code == ErrorCode::Usage;
   if (!nothing_appended) return latch(std::move(error));
@@ -215,7 +223,8 @@ Error Controller::append_failed(Error error) {
 Result<void> Controller::rebuild() {
   auto recovered = recover(log_, snapshots_);
   LOCKSTEP_TRY(recovered);
-  if (recovered->head != head_) {
+  // (A batch of several records may have been cut between two of them.)
+  if (recovered->head != head_ && recovered->head.epoch != state_.head.epoch) {
     return fail(ErrorCode::NotLeader,
                 fmt::format("append: the log ends at seq {}, not at seq {} where this controller left it: another one "
                             "has taken over",
@@ -223,6 +232,7 @@ Result<void> Controller::rebuild() {
                 recovered->head.seq);
   }
   state_ = std::move(recovered->state);
+  head_ = decided_ = recovered->head;
   return {};
 }
 
@@ -243,9 +253,13 @@ Result<SnapshotInfo> Controller::snapshot() {
   return written;
 }
 
+bool Controller::snapshot_is_due() const {
+  if (latched_ || snapshots_ == nullptr || options_.snapshot_every == 0) return false;
+  return state_.head.seq.value - snapshot_tried_.value >= options_.snapshot_every;
+}
+
 void Controller::maintain() {
-  if (latched_ || snapshots_ == nullptr || options_.snapshot_every == 0) return;
-  if (state_.head.seq.value - snapshot_tried_.value < options_.snapshot_every) return;
+  if (!snapshot_is_due()) return;
   if (auto written = snapshot(); !written) warn(written.error().message);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "replay/flusher.h"
 #include "statemachine/decide.h"
 
 namespace lockstep {
@@ -19,6 +20,9 @@ namespace {
 // be a simulated one, or be set).
 constexpr std::chrono::milliseconds kNapMin{1};
 constexpr std::chrono::milliseconds kNapMax{1'000};
+
+// Under load, how long a durable event may wait until it is shown.
+constexpr std::chrono::milliseconds kSeenWithin{2};
 
 Error stopped_error() {
   return Error{ErrorCode::Interrupted, "the controller is stopping: ask again when it runs", {}};
@@ -38,18 +42,37 @@ struct Engine::Impl {
 
   using Item = std::variant<Asked, Task>;
 
+  // A batch that is decided, and those who wait for it.
+  struct Flight {
+    Controller::Batch batch;
+    std::vector<Engine::Done> waiting;  // one for each command; nobody waits for deadlines
+  };
+
   EngineOptions options;
   Clock clock;
   OnDurable on_durable;
-  std::unique_ptr<Controller> controller;  // the writer's alone, once it runs
+  Log* log = nullptr;
   RecoveryReport recovery;
-  std::thread writer;
-  std::atomic<std::thread::id> writer_id;  // set by the writer itself
+  std::thread thread;
+
+  // Whoever holds it writes: the engine's own thread, or a caller who is alone.
+  std::mutex writing;
+  std::unique_ptr<Controller> controller;
+  std::unique_ptr<Flusher> flusher;
+  std::unique_ptr<Flight> flying;   // with the flusher
+  std::vector<Event> durable;       // on_durable has not seen them yet
+  std::chrono::steady_clock::time_point durable_since;
+  bool deadline_failed = false;  // an advance of time met a full disk: do not spin
+  std::atomic<std::thread::id> writer_id;
+  std::atomic<std::thread::id> thread_id;
 
   mutable std::mutex mutex;
   std::condition_variable work;   // there is some, or it is time to stop
   std::condition_variable space;  // in the queue
   std::deque<Item> queue;
+  Time deadline{};        // the next one; 0 = none
+  bool sooner = false;    // it has come nearer since the thread looked
+  bool retry_later = false;
   bool stopping = false;
   bool abandon = false;  // what waits is answered with Interrupted
   std::optional<Error> latched;
@@ -70,9 +93,9 @@ struct Engine::Impl {
     return true;
   }
 
-  // Runs `task` on the writer and waits for its result.
+  // Runs `task` between batches and waits for its result.
   template <class T>
-  [[nodiscard]] Result<T> on_writer_thread(std::function<Result<T>()> task) {
+  [[nodiscard]] Result<T> between_batches(std::function<Result<T>()> task) {
     if (on_writer()) return fail(ErrorCode::Usage, "engine: the writer would wait for itself: use submit()");
     auto promise = std::make_shared<std::promise<Result<T>>>();
     auto future = promise->get_future();
@@ -81,6 +104,23 @@ struct Engine::Impl {
     });
     if (!enqueue(item)) return tl::unexpected(stopped_error());
     return future.get();
+  }
+
+  // By the caller itself, when nobody else writes or waits to. False: it has to queue up.
+  [[nodiscard]] bool try_alone(Command& command, Result<Answer>& answer) {
+    std::unique_lock writes(writing, std::try_to_lock);
+    if (!writes) return false;
+    {
+      const std::lock_guard lock(mutex);
+      if (stopping || !queue.empty()) return false;
+    }
+    writer_id = std::this_thread::get_id();
+    std::deque<Item> items;
+    items.emplace_back(Asked{std::move(command), [&](const Result<Answer>& given) { answer = given; }});
+    serve(items);
+    rest();
+    writer_id = std::thread::id{};
+    return true;
   }
 
   void stop(bool drain) {
@@ -93,35 +133,66 @@ struct Engine::Impl {
     space.notify_all();
     if (on_writer()) return;
     const std::lock_guard lock(joining);
-    if (writer.joinable()) writer.join();
+    if (thread.joinable()) thread.join();
   }
 
-  // ---- the writer ----
+  // ---- the thread ----
   void run() {
+    thread_id = std::this_thread::get_id();
+    {
+      const std::lock_guard writes(writing);
+      durable = controller->last_events();
+      as_writer([this] { rest(); });
+    }
+    while (wait_for_work()) {
+      const std::lock_guard writes(writing);
+      as_writer([this] {
+        do {
+          std::deque<Item> items = take();
+          serve(items);
+        } while (has_work());
+        rest();
+      });
+    }
+  }
+
+  template <class Act>
+  void as_writer(Act act) {
     writer_id = std::this_thread::get_id();
-    if (on_durable) on_durable(controller->state(), controller->last_events());
-    for (;;) {
-      std::deque<Item> items = take();
-      if (items.empty() && finished()) return;
-      serve(items);
-    }
+    act();
+    writer_id = std::thread::id{};
   }
 
-  [[nodiscard]] bool finished() const {
-    const std::lock_guard lock(mutex);
-    return stopping && queue.empty();
-  }
-
-  // What waits, up to a batch; nothing when a deadline comes first.
-  [[nodiscard]] std::deque<Item> take() {
-    const std::chrono::milliseconds nap = nap_length();
+  // False: it is time to end.
+  [[nodiscard]] bool wait_for_work() {
     std::unique_lock lock(mutex);
-    const auto awake = [this] { return stopping || !queue.empty(); };
-    if (nap == std::chrono::milliseconds::max()) {
-      work.wait(lock, awake);
-    } else {
-      work.wait_for(lock, nap, awake);
+    const auto awake = [this] { return stopping || sooner || !queue.empty(); };
+    for (;;) {
+      sooner = false;
+      const std::chrono::milliseconds nap = nap_length();
+      if (nap == std::chrono::milliseconds::max())
+        work.wait(lock, awake);
+      else
+        work.wait_for(lock, nap, awake);
+      if (!sooner) return !stopping || !queue.empty();
     }
+  }
+
+  [[nodiscard]] std::chrono::milliseconds nap_length() const {
+    if (deadline == Time{} || latched) return std::chrono::milliseconds::max();
+    if (retry_later) return kNapMax;
+    const std::chrono::nanoseconds left((deadline - clock()).value);
+    return std::clamp(std::chrono::ceil<std::chrono::milliseconds>(left), kNapMin, kNapMax);
+  }
+
+  [[nodiscard]] bool has_work() const {
+    const std::lock_guard lock(mutex);
+    return !queue.empty();
+  }
+
+  // What waits, up to a batch.
+  [[nodiscard]] std::deque<Item> take() {
+    std::unique_lock lock(mutex);
     std::deque<Item> items;
     if (queue.size() <= options.batch_commands_max) {
       items.swap(queue);
@@ -135,15 +206,7 @@ struct Engine::Impl {
     return items;
   }
 
-  [[nodiscard]] std::chrono::milliseconds nap_length() const {
-    if (!options.fire_deadlines || controller->latched()) return std::chrono::milliseconds::max();
-    const Time deadline = next_deadline(controller->state());
-    if (deadline == Time{}) return std::chrono::milliseconds::max();
-    if (deadline_failed) return kNapMax;
-    const std::chrono::nanoseconds left((deadline - clock()).value);
-    return std::clamp(std::chrono::ceil<std::chrono::milliseconds>(left), kNapMin, kNapMax);
-  }
-
+  // ---- the writer ----
   void serve(std::deque<Item>& items) {
     bool dropped = false;
     {
@@ -155,45 +218,120 @@ struct Engine::Impl {
     do {  // at least once, for the deadlines
       std::size_t after = first;
       while (after < items.size() && std::holds_alternative<Asked>(items[after])) ++after;
-      run_batch(items, first, after);
+      write(items, first, after);
+      if (after < items.size()) land();
       for (; after < items.size() && std::holds_alternative<Task>(items[after]); ++after) {
         const auto& error = controller->latched();
         std::get<Task>(items[after])(error ? &*error : nullptr);
       }
       first = after;
     } while (first < items.size());
-    controller->maintain();
+    const bool seen_late = on_durable && !durable.empty() && std::chrono::steady_clock::now() - durable_since > kSeenWithin;
+    if (seen_late || controller->snapshot_is_due()) rest();
   }
 
-  // Decides and appends items[first, after), after the deadlines that have passed, and answers each.
-  void run_batch(std::deque<Item>& items, std::size_t first, std::size_t after) {
+  // Decides items[first, after), after the deadlines that have passed, and appends them: here when nothing else is
+  // going on, else on the flusher, beside the next batch.
+  void write(std::deque<Item>& items, std::size_t first, std::size_t after) {
     const Time now = std::max(clock(), controller->state().head.time);
     std::vector<Command> commands;
+    std::vector<Engine::Done> waiting;
     commands.reserve(after - first + 1);
-    const Time deadline = next_deadline(controller->state());
-    const bool due = options.fire_deadlines && deadline != Time{} && deadline <= now;
+    waiting.reserve(after - first + 1);
+    const Time next = next_deadline(controller->state());
+    const bool due = options.fire_deadlines && next != Time{} && next <= now;
     if (due) {
       Command& advance = commands.emplace_back();
       advance.actor = Actor::Clock;
       advance.body = AdvanceTime{};
+      waiting.emplace_back();
+      deadline_failed = true;  // until it is decided and durable
     }
-    for (std::size_t i = first; i < after; ++i) commands.push_back(std::move(std::get<Asked>(items[i]).command));
-    if (commands.empty()) return;
-    for (Command& command : commands) command.time = now;
-
-    std::vector<Answer> answers;
-    const Result<void> outcome = controller->execute(commands, answers);
-    if (!outcome) note_latch();
-    const std::size_t own = due ? 1 : 0;  // answers that nobody waits for
-    deadline_failed = due && answers.empty();
     for (std::size_t i = first; i < after; ++i) {
-      const std::size_t answer = i - first + own;
-      const auto& done = std::get<Asked>(items[i]).done;
-      if (!done) continue;
-      done(answer < answers.size() ? Result<Answer>(std::move(answers[answer])) : tl::unexpected(outcome.error()));
+      auto& asked = std::get<Asked>(items[i]);
+      commands.push_back(std::move(asked.command));
+      waiting.push_back(std::move(asked.done));
     }
-    if (on_durable && !answers.empty() && !controller->latched()) {
-      on_durable(controller->state(), controller->last_events());
+    for (Command& command : commands) command.time = now;
+    for (std::span<const Command> left = commands; !left.empty();) {
+      auto batch = controller->decide(left);
+      const std::size_t done = commands.size() - left.size();
+      if (!batch) {
+        land();
+        return answer(std::span(waiting).subspan(done), controller->undo(std::move(batch).error()));
+      }
+      auto flight = std::make_unique<Flight>();
+      flight->batch = std::move(*batch);
+      for (std::size_t i = 0; i < flight->batch.commands; ++i) flight->waiting.push_back(std::move(waiting[done + i]));
+      left = left.subspan(flight->batch.commands);
+      if (auto flown = fly(std::move(flight), left.empty()); !flown)
+        return answer(std::span(waiting).subspan(commands.size() - left.size()), flown.error());
+    }
+  }
+
+  // An error: of a batch before it or of its own; everybody up to it has been told.
+  Result<void> fly(std::unique_ptr<Flight> flight, bool is_last) {
+    const bool alone = flying == nullptr && is_last && !has_work();
+    if (alone) return settle(*flight, Controller::append(*log, flight->batch), nullptr);
+    const std::unique_ptr<Flight> before = std::move(flying);
+    if (before == nullptr) {
+      flying = std::move(flight);
+      flusher->start(flying->batch);
+      return {};
+    }
+    Result<void> appended = flusher->wait();
+    if (!appended) return settle(*before, std::move(appended), flight.get());
+    flying = std::move(flight);
+    flusher->start(flying->batch);  // first, so that it goes on while these are told
+    return settle(*before, std::move(appended), nullptr);
+  }
+
+  // Everything that is decided is durable then, or undone.
+  void land() {
+    const std::unique_ptr<Flight> last = std::move(flying);
+    if (last != nullptr) (void)settle(*last, flusher->wait(), nullptr);
+  }
+
+  // Tells those who wait for `flight`, and for the one decided after it, which fails with it.
+  Result<void> settle(Flight& flight, Result<void> appended, Flight* after) {
+    auto done = controller->finish(flight.batch, std::move(appended));
+    if (!done) {
+      const Error error = controller->undo(std::move(done).error());
+      note_latch();
+      answer(flight.waiting, error);
+      if (after != nullptr) answer(after->waiting, error);
+      return tl::unexpected(error);
+    }
+    deadline_failed = false;
+    if (on_durable) {
+      if (durable.empty()) durable_since = std::chrono::steady_clock::now();
+      std::move(flight.batch.events.begin(), flight.batch.events.end(), std::back_inserter(durable));
+    }
+    for (std::size_t i = 0; i < flight.waiting.size(); ++i) {
+      if (flight.waiting[i]) flight.waiting[i](std::move(flight.batch.answers[i]));
+    }
+    return {};
+  }
+
+  // Nothing is decided and not durable: the state may be shown, and be written to a snapshot.
+  void rest() {
+    land();
+    if (on_durable && !durable.empty() && !controller->latched()) on_durable(controller->state(), durable);
+    durable.clear();
+    controller->maintain();
+    const Time next = options.fire_deadlines ? next_deadline(controller->state()) : Time{};
+    const std::lock_guard lock(mutex);
+    const bool nearer = next != Time{} && (deadline == Time{} || next < deadline);
+    deadline = next;
+    retry_later = deadline_failed;
+    if (!nearer || std::this_thread::get_id() == thread_id) return;
+    sooner = true;
+    work.notify_one();
+  }
+
+  static void answer(std::span<const Engine::Done> waiting, const Error& error) {
+    for (const auto& done : waiting) {
+      if (done) done(tl::unexpected(error));
     }
   }
 
@@ -211,8 +349,6 @@ struct Engine::Impl {
     const std::lock_guard lock(mutex);
     if (!latched) latched = controller->latched();
   }
-
-  bool deadline_failed = false;  // the writer's: an advance of time met a full disk, do not spin
 };
 
 Engine::Engine() : impl_(std::make_unique<Impl>()) {}
@@ -229,7 +365,9 @@ Result<std::unique_ptr<Engine>> Engine::start(Log& log, const SnapshotStore* sna
   impl.on_durable = std::move(on_durable);
   impl.controller = std::move(*controller);
   impl.recovery = impl.controller->recovery();
-  impl.writer = std::thread([&impl] { impl.run(); });
+  impl.log = &log;
+  impl.flusher = std::make_unique<Flusher>(log);
+  impl.thread = std::thread([&impl] { impl.run(); });
   return engine;
 }
 
@@ -243,6 +381,8 @@ void Engine::submit(Command command, Done done) {
 
 Result<Answer> Engine::execute(Command command) {
   if (impl_->on_writer()) return fail(ErrorCode::Usage, "engine: the writer would wait for itself: use submit()");
+  Result<Answer> alone = tl::unexpected(stopped_error());
+  if (impl_->try_alone(command, alone)) return alone;
   auto promise = std::make_shared<std::promise<Result<Answer>>>();
   auto future = promise->get_future();
   submit(std::move(command), [promise](const Result<Answer>& answer) { promise->set_value(answer); });
@@ -250,14 +390,14 @@ Result<Answer> Engine::execute(Command command) {
 }
 
 Result<void> Engine::read(const std::function<void(const State&, const Head&)>& look) {
-  return impl_->on_writer_thread<void>([this, &look]() -> Result<void> {
+  return impl_->between_batches<void>([this, &look]() -> Result<void> {
     look(impl_->controller->state(), impl_->controller->head());
     return {};
   });
 }
 
 Result<SnapshotInfo> Engine::snapshot() {
-  return impl_->on_writer_thread<SnapshotInfo>([this] { return impl_->controller->snapshot(); });
+  return impl_->between_batches<SnapshotInfo>([this] { return impl_->controller->snapshot(); });
 }
 
 const RecoveryReport& Engine::recovery() const { return impl_->recovery; }
