@@ -46,7 +46,7 @@ void advance_head(State& state, const Event& event) {
 void link_history(State& state, const Event& event) {
   Group* group = state.groups.find(event.group);
   if (group == nullptr) return;  // its own GroupPurged
-  edit::EditGroup edit(state, *group);
+  edit::EditLastEvent edit(state, *group);
   LOCKSTEP_CHECK(edit->last_event == event.prev,
                  "event " + std::to_string(event.seq.value) + " names another previous event than its group's last");
   edit->last_event = event.seq;

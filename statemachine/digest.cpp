@@ -8,6 +8,13 @@ namespace lockstep {
 
 namespace digest_detail {
 
+void HashSink::put_more(const void* data, std::size_t size) {
+  if (more_.empty()) more_.assign(small_.begin(), small_.begin() + static_cast<std::ptrdiff_t>(used_));
+  used_ = small_.size();
+  const auto* first = static_cast<const std::byte*>(data);
+  more_.insert(more_.end(), first, first + size);
+}
+
 Digest HashSink::hash() const {
   const auto hash = more_.empty() ? XXH3_128bits(small_.data(), used_) : XXH3_128bits(more_.data(), more_.size());
   return Digest{hash.high64, hash.low64};

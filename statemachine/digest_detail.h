@@ -28,24 +28,23 @@ enum class EntityKind : std::uint8_t {
   MemberCharges = 13,
 };
 
-// Collects the walk of one entity; most fit the array.
+// Collects the walk of one entity; most fit the array. Two of them stand in the path of every event: the compiler sees
+// the size of nearly every put, and must be let to use it.
 class HashSink {
  public:
-  void put(const void* data, std::size_t size) {
-    if (more_.empty() && used_ + size <= small_.size()) {
-      std::memcpy(small_.data() + used_, data, size);
-      used_ += size;
-      return;
-    }
-    if (more_.empty()) more_.assign(small_.begin(), small_.begin() + static_cast<std::ptrdiff_t>(used_));
-    const auto* first = static_cast<const std::byte*>(data);
-    more_.insert(more_.end(), first, first + size);
+  [[gnu::always_inline]] void put(const void* data, std::size_t size) {
+    if (size > small_.size() - used_) [[unlikely]]
+      return put_more(data, size);
+    std::memcpy(small_.data() + used_, data, size);
+    used_ += size;
   }
   [[nodiscard]] Digest hash() const;
 
  private:
+  [[gnu::noinline]] void put_more(const void* data, std::size_t size);
+
   std::array<std::byte, 1024> small_;  // not initialised: only the first used_ bytes count
-  std::size_t used_ = 0;
+  std::size_t used_ = 0;               // all of it once more_ is in use
   std::vector<std::byte> more_;
 };
 

@@ -17,24 +17,32 @@ void move_timer(State& state, const Group& group, TimerKind kind, const MemberKe
 
 // ---- group
 // ------------------------------------------------------------------------------------------------------------
-EditGroup::EditGroup(State& state, Group& group) : state_(state), group_(group) {
-  digest_detail::subtract(state_.digest, hash());
-  derived::for_each_timer(group_, [&](const TimerKey& timer) { state_.indexes.timers.erase(timer); });
-  --state_.indexes.groups_in[static_cast<std::size_t>(group_.head.phase)];
+EditGroup::EditGroup(State& state, Group& group) : state_(state), group_(group), phase_(group.head.phase) {
+  digest_detail::subtract(state_.digest, hash_entity(EntityKind::GroupHead, group_.head, group_.head.id));
+  derived::for_each_timer(group_, [&](const TimerKey& timer) { timers_.push_back(timer); });
 }
 
 EditGroup::~EditGroup() {
-  digest_detail::add(state_.digest, hash());
-  derived::for_each_timer(group_, [&](const TimerKey& timer) { state_.indexes.timers.insert(timer); });
+  const GroupId id = group_.head.id;
+  digest_detail::add(state_.digest, hash_entity(EntityKind::GroupHead, group_.head, id));
+  for (const RoleIndex role : roles_)
+    digest_detail::add(state_.digest, hash_entity(EntityKind::RoleHead, group_.roles[role].head, id, role));
+  --state_.indexes.groups_in[static_cast<std::size_t>(phase_)];
   ++state_.indexes.groups_in[static_cast<std::size_t>(group_.head.phase)];
+  std::vector<TimerKey> timers;
+  derived::for_each_timer(group_, [&](const TimerKey& timer) { timers.push_back(timer); });
+  if (timers == timers_) return;
+  for (const TimerKey& timer : timers_) state_.indexes.timers.erase(timer);
+  for (const TimerKey& timer : timers) state_.indexes.timers.insert(timer);
 }
 
-Digest EditGroup::hash() const {
-  Digest sum = hash_entity(EntityKind::GroupHead, group_.head, group_.head.id);
-  for (RoleIndex role = 0; role < group_.roles.size(); ++role) {
-    digest_detail::add(sum, hash_entity(EntityKind::RoleHead, group_.roles[role].head, group_.head.id, role));
+RoleHead& EditGroup::role(RoleIndex role) {
+  RoleHead& head = group_.roles.at(role).head;
+  if (std::find(roles_.begin(), roles_.end(), role) == roles_.end()) {
+    digest_detail::subtract(state_.digest, hash_entity(EntityKind::RoleHead, head, group_.head.id, role));
+    roles_.push_back(role);
   }
-  return sum;
+  return head;
 }
 
 // ---- member

@@ -5,6 +5,7 @@
 // two of the same entity must not. Private to statemachine/.
 
 #include <utility>
+#include <vector>
 
 #include "events/error.h"
 #include "statemachine/derived.h"
@@ -45,6 +46,12 @@ class EditHead : public Plain<StateHead> {
   explicit EditHead(State& state) : Plain(state, EntityKind::StateHead, state.head) {}
 };
 
+// Where a group's history ends: nothing else is derived from it.
+class EditLastEvent : public Plain<GroupHead, GroupId> {
+ public:
+  EditLastEvent(State& state, Group& group) : Plain(state, EntityKind::GroupHead, group.head, group.head.id) {}
+};
+
 // A group's head and role heads: their clocks and the group's phase.
 class EditGroup {
  public:
@@ -53,13 +60,15 @@ class EditGroup {
   EditGroup& operator=(const EditGroup&) = delete;
   ~EditGroup();
   GroupHead* operator->() { return &group_.head; }
-  RoleHead& role(RoleIndex role) { return group_.roles.at(role).head; }
-  Group& group() { return group_; }
+  RoleHead& role(RoleIndex role);
+  [[nodiscard]] const Group& group() const { return group_; }
 
  private:
-  Digest hash() const;
   State& state_;
   Group& group_;
+  std::vector<RoleIndex> roles_;  // whose heads are out of the digest
+  std::vector<TimerKey> timers_;  // as they were
+  GroupPhase phase_;
 };
 
 // One member: its phase counts, clocks, whether it can start, and what its claims mean to the barrier.
