@@ -407,7 +407,6 @@ class Pass {
       plan_.actions.emplace_back(std::move(eviction));
     }
     forecast_.will_leave(victims.freed);
-    units_.clear();
     Open& open = open_reservation({&group, true, victims.fit.domain});
     adopt(open, std::move(victims.fit), Holds::WhatIsFree);
     return true;
@@ -439,12 +438,13 @@ class Pass {
   // Not those of groups that this pass changes: they are evicted already, or another group than the state says.
   const std::vector<scheduler_detail::Unit>& units_below(std::int32_t priority) {
     auto [entry, fresh] = units_.try_emplace(priority);
-    if (fresh) {
-      entry->second = scheduler_detail::units_below(state_, now_, priority);
-      std::erase_if(entry->second,
-                    [&](const scheduler_detail::Unit& unit) { return changed_.contains(unit.group->head.id); });
+    auto& [units, without] = entry->second;
+    if (fresh) units = scheduler_detail::units_below(state_, now_, priority);
+    if (without != changed_.size()) {
+      std::erase_if(units, [&](const scheduler_detail::Unit& unit) { return changed_.contains(unit.group->head.id); });
+      without = changed_.size();
     }
-    return entry->second;
+    return units;
   }
 
   // ---- new reservations
@@ -532,8 +532,12 @@ class Pass {
   OpenReservations open_;
   Forecast forecast_;
   std::map<std::string, std::uint32_t> open_in_queue_;
-  std::map<std::int32_t, std::vector<scheduler_detail::Unit>> units_;  // by priority that asks
-  std::set<GroupId> changed_;                                          // active groups with an action
+  struct Units {
+    std::vector<scheduler_detail::Unit> units;
+    std::size_t without{0};  // so many of changed_
+  };
+  std::map<std::int32_t, Units> units_;  // by priority that asks
+  std::set<GroupId> changed_;            // active groups with an action
 };
 
 }  // namespace
