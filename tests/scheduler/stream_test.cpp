@@ -22,7 +22,7 @@ namespace lockstep::testing {
 namespace {
 
 constexpr std::uint64_t kStreamSeedUsual = 4;  // one with which few steps show all kinds
-constexpr std::uint64_t kStreamStepsUsual = 6'000;
+constexpr std::uint64_t kStreamStepsUsual = 3'000;
 constexpr std::uint64_t kStreamStepsForAllKinds = 30'000;  // with any other seed
 constexpr std::uint64_t kStreamStepsOfAHistory = 1'500;
 constexpr std::uint64_t kStreamInvariantsEvery = 5;  // in the short form
@@ -339,7 +339,7 @@ TEST(Stream, IsSafeAndEverybodyGetsItsTurn) {
 
 TEST(Stream, C58DecidesTheSameWhateverTheOrderInWhichHostsWereAdded) {
   const std::uint64_t seed = seed_or(58);
-  const std::uint64_t shuffles = count_or("LOCKSTEP_SHUFFLES", 10);
+  const std::uint64_t shuffles = count_or("LOCKSTEP_SHUFFLES", 5);
   constexpr int kCommands = 150;
   StreamCounts counts;
   for (std::uint64_t shuffle = 0; shuffle < shuffles; ++shuffle) {
