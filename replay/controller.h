@@ -64,8 +64,8 @@ class Controller {
     std::vector<std::vector<std::byte>> records;  // one, but for a decision that no record holds; none without events
     Head after{};                                 // of the log, once they are in it
   };
-  // As many of `commands` as a record takes; not durable, nor to be shown, before finish() says so. An error (Usage: the
-  // decision is too large for the log) has to be undone.
+  // As many of `commands` as a record takes; not durable, nor to be shown, before finish() says so. An error (Usage:
+  // the decision is too large for the log) has to be undone.
   [[nodiscard]] Result<Batch> decide(std::span<const Command> commands);
   // May be called beside decide(); of the batches in their order.
   [[nodiscard]] static Result<void> append(Log& log, const Batch& batch);

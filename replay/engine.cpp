@@ -59,8 +59,8 @@ struct Engine::Impl {
   std::mutex writing;
   std::unique_ptr<Controller> controller;
   std::unique_ptr<Flusher> flusher;
-  std::unique_ptr<Flight> flying;   // with the flusher
-  std::vector<Event> durable;       // on_durable has not seen them yet
+  std::unique_ptr<Flight> flying;  // with the flusher
+  std::vector<Event> durable;      // on_durable has not seen them yet
   std::chrono::steady_clock::time_point durable_since;
   bool deadline_failed = false;  // an advance of time met a full disk: do not spin
   std::atomic<std::thread::id> writer_id;
@@ -70,8 +70,8 @@ struct Engine::Impl {
   std::condition_variable work;   // there is some, or it is time to stop
   std::condition_variable space;  // in the queue
   std::deque<Item> queue;
-  Time deadline{};        // the next one; 0 = none
-  bool sooner = false;    // it has come nearer since the thread looked
+  Time deadline{};      // the next one; 0 = none
+  bool sooner = false;  // it has come nearer since the thread looked
   bool retry_later = false;
   bool stopping = false;
   bool abandon = false;  // what waits is answered with Interrupted
@@ -226,7 +226,8 @@ struct Engine::Impl {
       }
       first = after;
     } while (first < items.size());
-    const bool seen_late = on_durable && !durable.empty() && std::chrono::steady_clock::now() - durable_since > kSeenWithin;
+    const bool seen_late =
+        on_durable && !durable.empty() && std::chrono::steady_clock::now() - durable_since > kSeenWithin;
     if (seen_late || controller->snapshot_is_due()) rest();
   }
 

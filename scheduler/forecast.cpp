@@ -49,6 +49,19 @@ std::int64_t room_on(const CapacityView& view, const GroupSpec& spec, std::uint3
   return room;
 }
 
+// The fewest of `count` things with which `works` says yes, as it does with any more than these; none: not even with
+// all.
+template <class Works>
+std::optional<std::size_t> fewest(std::size_t count, Works works) {
+  std::size_t fails = 0;
+  std::size_t enough = count + 1;
+  while (enough - fails > 1) {
+    const std::size_t middle = fails + (enough - fails) / 2;
+    (works(middle) ? enough : fails) = middle;
+  }
+  return enough > count ? std::nullopt : std::optional(enough);
+}
+
 void merge(Fit& fit, std::vector<MemberPlacement> members) {
   fit.members.insert(fit.members.end(), std::make_move_iterator(members.begin()),
                      std::make_move_iterator(members.end()));
@@ -76,18 +89,20 @@ std::optional<std::size_t> Forecast::ends_needed(const Group& group, const std::
   if (fits()) return 0;
   const std::vector<Ending>& ends = ends_.in_order();
   WhatIf ended(view);
-  std::size_t fails = 0;
-  std::size_t works = ends.size() + 1;
-  while (works - fails > 1) {
-    const std::size_t middle = fails + (works - fails) / 2;
+  auto needed = fewest(ends.size(), [&](std::size_t count) {
     ended.rewind(0);
-    for (std::size_t i = 0; i < middle; ++i) ended.give(ends[i].holdings);
-    (fits() ? works : fails) = middle;
-  }
-  if (works > ends.size()) return std::nullopt;
-  while (works < ends.size() && ends[works].end == ends[works - 1].end) ++works;  // at the same time
-  return works;
+    give_ends(ended, count);
+    return fits();
+  });
+  while (needed && *needed < ends.size() && ends[*needed].end == ends[*needed - 1].end) ++*needed;  // at the same time
+  return needed;
 }
+
+void Forecast::give_ends(WhatIf& later, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) later.give(ends_.in_order()[i].holdings);
+}
+
+Time Forecast::time_of(std::size_t needed) { return needed == 0 ? now_ : ends_.in_order()[needed - 1].end; }
 
 Time Forecast::projected(const Open& open) {
   if (open.preempts) return {};
@@ -95,8 +110,7 @@ Time Forecast::projected(const Open& open) {
   let_leave(later, *open.group);
   later.give(open.holdings());
   const auto needed = ends_needed(*open.group, reserved_demand(*open.group), open.domain);
-  if (!needed) return {};
-  return *needed == 0 ? now_ : ends_.in_order()[*needed - 1].end;
+  return needed ? time_of(*needed) : Time{};
 }
 
 // ---- where it goes on ----------------------------------------------------------------------------------------------
@@ -140,12 +154,11 @@ Aim Forecast::aim(const Open& open) {
   later.give(open.holdings());
   const auto needed = ends_needed(group, reserved_demand(group), open.domain);
   later.rewind(held);
-  const std::vector<Ending>& ends = ends_.in_order();
-  for (std::size_t i = 0; i < needed.value_or(ends.size()); ++i) later.give(ends[i].holdings);
+  give_ends(later, needed ? *needed : ends_.in_order().size());
   Aim aim;
   if (needed) {
     aim = aim_in(view, open, now);
-    if (!open.preempts) aim.projected = *needed == 0 ? now_ : ends[*needed - 1].end;
+    if (!open.preempts) aim.projected = time_of(*needed);
   } else if (hosts = used_by_host(open); empty_hosts(later, open, hosts)) {
     aim = aim_in(view, open, now);
   } else {  // those before it need so much
@@ -153,7 +166,7 @@ Aim Forecast::aim(const Open& open) {
     empty.take(open.holdings());
     aim = aim_in(cluster_.up(), open, now);
   }
-  if (holds_in_vain(open)) aim.held = Aim::Held::InVain;
+  if (aim.held == Aim::Held::InTheWay && holds_in_vain(open)) aim.held = Aim::Held::InVain;
   return aim;
 }
 
@@ -200,22 +213,17 @@ std::vector<Forecast::Pieces> Forecast::used_by_host(const Open& open) {
 bool Forecast::empty_hosts(WhatIf& later, const Open& open, const std::vector<Pieces>& hosts) {
   const std::vector<RoleDemand> demand = reserved_demand(*open.group);
   const std::size_t before = later.mark();
-  const auto fits_with = [&](std::size_t count) {
+  const auto empty = [&](std::size_t count) {
     later.rewind(before);
-    later.give(open.holdings());
     for (std::size_t i = 0; i < count; ++i) later.give(hosts[i]);
-    return fits_in(cluster_.free(), *open.group->spec, demand, open.domain);
   };
-  std::size_t fails = 0;
-  std::size_t works = hosts.size() + 1;
-  while (works - fails > 1) {
-    const std::size_t middle = fails + (works - fails) / 2;
-    (fits_with(middle) ? works : fails) = middle;
-  }
-  later.rewind(before);
-  if (works > hosts.size()) return false;
-  for (std::size_t i = 0; i < works; ++i) later.give(hosts[i]);
-  return true;
+  const auto needed = fewest(hosts.size(), [&](std::size_t count) {
+    empty(count);
+    later.give(open.holdings());
+    return fits_in(cluster_.free(), *open.group->spec, demand, open.domain);
+  });
+  empty(needed.value_or(0));
+  return needed.has_value();
 }
 
 // In `later`, where all of it fits once it gives back what it holds.
@@ -256,7 +264,8 @@ std::vector<std::string> Forecast::worth_comparing(const Group& group, const std
   const CapacityView& view = cluster_.free();
   const std::vector<Domain> domains = fit_detail::group_domains(up, *group.spec, Require::AsSaid, {});
   std::vector<std::pair<std::int64_t, std::size_t>> order;
-  for (std::size_t i = 0; i < domains.size(); ++i) order.emplace_back(-room_of(view, *group.spec, demand, domains[i]), i);
+  for (std::size_t i = 0; i < domains.size(); ++i)
+    order.emplace_back(-room_of(view, *group.spec, demand, domains[i]), i);
   std::sort(order.begin(), order.end());
   std::vector<std::size_t> taken;
   for (const auto& [room, i] : order) {
@@ -276,8 +285,7 @@ std::string Forecast::site(const Group& group, const std::vector<RoleDemand>& de
     WhatIf later(view);
     let_leave(later, group);
     if (const auto needed = ends_needed(group, demand, {})) {
-      const std::vector<Ending>& ends = ends_.in_order();
-      for (std::size_t i = 0; i < *needed; ++i) later.give(ends[i].holdings);
+      give_ends(later, *needed);
       for (const Domain& domain : fit_detail::group_domains(view, *group.spec, Require::AsSaid, {})) {
         const std::string path = view.path(domain);
         if (fits_in(view, *group.spec, demand, path)) sites.push_back(path);

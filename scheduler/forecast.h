@@ -53,6 +53,8 @@ class Forecast {
   // The first ends after which `demand` fits into `inside` of what is free, with which it begins; none: unknown.
   [[nodiscard]] std::optional<std::size_t> ends_needed(const Group& group, const std::vector<RoleDemand>& demand,
                                                        const std::string& inside);
+  void give_ends(WhatIf& later, std::size_t count);
+  [[nodiscard]] Time time_of(std::size_t needed);
   [[nodiscard]] std::vector<RoleDemand> missing(const Open& open) const;
   void pin(const Group& group, std::vector<RoleDemand>& demand, const std::vector<MemberPlacement>& members) const;
   [[nodiscard]] std::vector<MemberPlacement> hold_now(const Group& group, std::vector<RoleDemand> demand,

@@ -119,21 +119,23 @@ class Pass {
     const std::vector<RoleDemand> least = group.spec->partial ? whole_demand(group, true) : wanted;
     if (group.spec->partial) {
       if (Fit found = try_whole(group, least, {}); found.fits) {
-        return add_placement(group, as_many_as_fit(view_, *group.spec, least, wanted, {}, Joining::No, std::move(found)));
+        return add_placement(group,
+                             as_many_as_fit(view_, *group.spec, least, wanted, {}, Joining::No, std::move(found)));
       }
     }
     const auto add = [&](Fit found) {
-      if (group.spec->partial) found = as_many_as_fit(view_, *group.spec, least, wanted, {}, Joining::No, std::move(found));
+      if (group.spec->partial)
+        found = as_many_as_fit(view_, *group.spec, least, wanted, {}, Joining::No, std::move(found));
       add_placement(group, found);
     };
-    return take_from_weaker(group, least, {}, Joining::No, add) || borrow(group, least, wanted) || preempt(group, least) ||
-           reserve(group, least);
+    return take_from_weaker(group, least, {}, Joining::No, add) || borrow(group, least, wanted) ||
+           preempt(group, least) || reserve(group, least);
   }
 
   bool add_placement(const Group& group, const Fit& found) {
     view_.take(*group.spec, found.members, found.spares);
     forecast_.placed(group, std::get<PlaceAction>(plan_.actions.emplace_back(
-                            PlaceAction{group.head.id, found.domain, found.members, found.spares})));
+                                PlaceAction{group.head.id, found.domain, found.members, found.spares})));
     return true;
   }
 
@@ -338,7 +340,8 @@ class Pass {
     if (lenders.empty()) return false;
     Fit found = try_whole(group, demand, {});
     if (!found.fits) return false;
-    if (group.spec->partial) found = as_many_as_fit(view_, *group.spec, demand, wanted, {}, Joining::No, std::move(found));
+    if (group.spec->partial)
+      found = as_many_as_fit(view_, *group.spec, demand, wanted, {}, Joining::No, std::move(found));
     given.keep();
     add_placement(group, found);
     for (Open* lender : lenders) take_again(*lender);

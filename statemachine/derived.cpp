@@ -229,8 +229,7 @@ void reindex(State& state, Group& group) {
     at.owing = owing;
   }
   const bool recovers = has_lost_a_member(group);
-  const OrderKey order{!recovers, -std::int64_t{group.spec->priority}, group.head.order,
-                       group.head.id};
+  const OrderKey order{!recovers, -std::int64_t{group.spec->priority}, group.head.order, group.head.id};
   std::shared_ptr<const WaitShape> waits_as;
   if (group.head.phase == GroupPhase::Pending) {
     const auto place = state.indexes.pending.try_emplace(shape_of(state, group)).first;

@@ -186,10 +186,7 @@ std::vector<GroupId> preempted_that_stop(const State& state, const Group& group)
   std::vector<GroupId> stop;
   for (const GroupId id : group.head.victims) {
     const Group* victim = state.groups.find(id);
-    const bool stops = victim != nullptr && std::any_of(victim->roles.begin(), victim->roles.end(), [](const Role& role) {
-      return role.counts.in(MemberPhase::Stopping) > 0;
-    });
-    if (stops) stop.push_back(id);
+    if (victim != nullptr && all_in(*victim, MemberPhase::Stopping) > 0) stop.push_back(id);
   }
   return stop;
 }

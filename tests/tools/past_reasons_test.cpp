@@ -4,9 +4,8 @@
 // fact by fact; so must the JSON that `why` and `state --at` print. Seqs inside a batch, which never were the present
 // of anybody, must answer what the events up to there say.
 //
-// Reservations and what was evicted for them are events that the test puts into the log itself, so that each fact can be
-// written by hand.
-// Shows R39.
+// Reservations and what was evicted for them are events that the test puts into the log itself, so that each fact can
+// be written by hand. Shows R39.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -262,7 +262,8 @@ class LiveRun {
       schedule_ = false;
     }
     Plan plan;
-    const auto planned = engine_->read([&](const State& state, const Head&) { plan = scheduler_.plan(state, wall_clock()); });
+    const auto planned =
+        engine_->read([&](const State& state, const Head&) { plan = scheduler_.plan(state, wall_clock()); });
     if (!planned || plan.actions.empty()) return;
     const auto answer = engine_->execute(command(Actor::Scheduler, ApplyPlan{std::move(plan)}));
     if (answer && !is_rejection(answer->code)) return;
