@@ -18,13 +18,12 @@ constexpr std::size_t kChunkBytes = 4U << 20U;  // likewise
 constexpr std::size_t kTrimRecords = 1024;      // forgotten in one transaction at most
 constexpr std::size_t kTrimBytes = 64U << 20U;  // likewise: each page of them is 8 bytes in the free list
 constexpr std::uint64_t kSweepEvery = 1024;     // appends between looks for dead readers
-constexpr std::uint64_t kBoundEvery = 1024;     // appends between raises of log/head
 
 }  // namespace
 
 LmdbLog::LmdbLog(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-LmdbLog::~LmdbLog() { impl_->raise_bound(); }
+LmdbLog::~LmdbLog() = default;
 
 // ---- reading -----------------------------------------------------------------------------------------------------
 
@@ -102,6 +101,8 @@ Result<Head> LmdbLog::head() const {
   return impl_->current().map([](const LogHead& head) { return head.head; });
 }
 
+Result<LogHead> LmdbLog::stored_head() const { return impl_->current(); }
+
 Result<Seq> LmdbLog::first() const {
   return impl_->current().map([](const LogHead& head) { return head.first; });
 }
@@ -140,19 +141,18 @@ Result<LmdbTxn> LmdbLog::Impl::begin_append() {
               stored->head.seq);
 }
 
-int LmdbLog::Impl::put(const LmdbTxn& txn, const LogHead& head, std::uint64_t seq,
-                       std::span<const std::byte> record) const {
+int LmdbLog::Impl::put_record(const LmdbTxn& txn, std::uint64_t seq, std::span<const std::byte> record) const {
   MDB_val key = key_of(seq);
   MDB_val value = value_of(record);
   // APPEND refuses a key that is not the last: a free check against a second append of the same seq.
-  if (!record.empty()) {
-    if (const int code = mdb_put(txn.get(), records, &key, &value, MDB_APPEND | MDB_NOOVERWRITE); code != 0)
-      return code;
-  }
+  return mdb_put(txn.get(), records, &key, &value, MDB_APPEND | MDB_NOOVERWRITE);
+}
+
+int LmdbLog::Impl::put_head(const LmdbTxn& txn, const LogHead& head) const {
   constexpr std::uint64_t kKey = 0;
   const auto bytes = encode_log_head(head);
-  key = key_of(kKey);
-  value = value_of(bytes);
+  MDB_val key = key_of(kKey);
+  MDB_val value = value_of(bytes);
   return mdb_put(txn.get(), meta, &key, &value, 0);
 }
 
@@ -168,36 +168,38 @@ Result<void> LmdbLog::Impl::commit(LmdbTxn& txn, const LogHead& head, std::strin
 }
 
 Result<void> LmdbLog::append(std::span<const std::byte> record) {
-  return impl_->write([&] { return impl_->append_once(record); });
+  return impl_->write([&]() -> Result<void> {
+    auto header = check_append(impl_->known.head, record);
+    LOCKSTEP_TRY(header);
+    const Link link{record, header->first, head_after(*header, record)};
+    return impl_->append_once(std::span(&link, 1), impl_->known.ring);
+  });
 }
 
-Result<void> LmdbLog::Impl::append_once(std::span<const std::byte> record) {
+Result<void> LmdbLog::append_all(std::span<const Link> links, const RingMark& ring) {
+  return impl_->write([&] { return impl_->append_once(links, ring); });
+}
+
+Result<void> LmdbLog::Impl::append_once(std::span<const Link> links, const RingMark& ring) {
   auto txn = begin_append();
   LOCKSTEP_TRY(txn);
-  auto header = check_append(known.head, record);
-  LOCKSTEP_TRY(header);
-  LOCKSTEP_TRY(room->check(*txn, record.size()));
   LogHead head = known;
-  head.head = head_after(*header, record);
-  ++head.records;
-  const int code = put(*txn, head, header->first.value, record);
-  if (code != 0) return tl::unexpected(env->step_error(code, "append to"));
-  LOCKSTEP_TRY(commit(*txn, head, "append to", record.size()));
-  after_append();
+  head.ring = ring;
+  std::uint64_t bytes = 0;
+  for (const Link& link : links) bytes += link.record.size();
+  if (!links.empty()) LOCKSTEP_TRY(room->check(*txn, bytes, links.size()));
+  for (const Link& link : links) {
+    LOCKSTEP_CHECK(link.first == next(head.head.seq), "records do not follow each other");
+    if (const int code = put_record(*txn, link.first.value, link.record); code != 0)
+      return tl::unexpected(env->step_error(code, "append to"));
+    head.head = link.after;
+    ++head.records;
+  }
+  if (const int code = put_head(*txn, head); code != 0) return tl::unexpected(env->step_error(code, "append to"));
+  LOCKSTEP_TRY(commit(*txn, head, "append to", bytes));
+  const std::uint64_t before = std::exchange(appends, appends + links.size());
+  if (appends / kSweepEvery != before / kSweepEvery) env->sweep_readers();
   return {};
-}
-
-void LmdbLog::Impl::after_append() {
-  ++appends;
-  if (appends == 1 || appends - appends_at_bound >= kBoundEvery) raise_bound();
-  if (appends % kSweepEvery == 0) env->sweep_readers();
-}
-
-// A bound that could not be raised stays lower: nothing is lost by that.
-void LmdbLog::Impl::raise_bound() {
-  if (appends == appends_at_bound) return;
-  (void)head_file->write(known.head);
-  appends_at_bound = appends;
 }
 
 Result<void> LmdbLog::trim(Seq before) {
@@ -208,7 +210,9 @@ Result<void> LmdbLog::trim(Seq before) {
     if (*forgotten == 0) break;
     any = true;
   }
-  return any ? impl_->write([&] { return impl_->age_free_pages(); }) : Result<void>{};
+  // LMDB uses a page again only when the commit that freed it is not the last one. Without one more commit, an append
+  // into a full map would find nothing to use, fail, and so never make that commit.
+  return any ? impl_->write([&] { return impl_->append_once({}, impl_->known.ring); }) : Result<void>{};
 }
 
 // Forgets some of the oldest records; how many, 0 = there is nothing left to forget.
@@ -235,18 +239,9 @@ Result<std::size_t> LmdbLog::Impl::trim_slice(Seq before) {
     }
   }
   if (forgotten == 0) return std::size_t{0};
-  if (const int code = put(*txn, head, 0, {}); code != 0) return tl::unexpected(env->step_error(code, "trim"));
+  if (const int code = put_head(*txn, head); code != 0) return tl::unexpected(env->step_error(code, "trim"));
   LOCKSTEP_TRY(commit(*txn, head, "trim", 0));
   return forgotten;
-}
-
-// LMDB uses a page again only when the commit that freed it is not the last one. Without one more commit, an append
-// into a full map would find nothing to use, fail, and so never make that commit.
-Result<void> LmdbLog::Impl::age_free_pages() {
-  auto txn = begin_append();
-  LOCKSTEP_TRY(txn);
-  if (const int code = put(*txn, known, 0, {}); code != 0) return tl::unexpected(env->step_error(code, "trim"));
-  return commit(*txn, known, "trim", 0);
 }
 
 }  // namespace lockstep

@@ -1,36 +1,46 @@
 #pragma once
-// The log in LMDB: one directory with data.mdb, lock.mdb and head (events/log/FORMAT.md). A commit is two flushes;
-// every append and every slice of a trim is one commit, and the head is part of it.
+// What of the log is in LMDB: one directory with data.mdb and lock.mdb (events/log/FORMAT.md). A commit is two flushes;
+// every call of append and every slice of a trim is one, and the head is part of it. redo_log.h puts a ring in front.
 //
 // head(), first() and read() may be called from any thread at any time, also beside append() and trim() on two others;
 // an append waits for at most one slice of a trim. No read transaction outlives some hundreds of records, so a long
 // read does not keep the file growing.
 
+#include <filesystem>
 #include <memory>
-#include <optional>
+#include <span>
 
 #include "events/log/log.h"
 #include "events/log/log_head.h"
 #include "events/log/store.h"
-#include "events/log/writer_lock.h"
 
 namespace lockstep {
 
 class LmdbLog final : public Log {
  public:
+  // A record that has been found to follow the one before it (check_append), its first seq, and the head after it.
+  struct Link {
+    std::span<const std::byte> record;
+    Seq first{};
+    Head after{};
+  };
+
   // An empty log in an existing, empty directory; synced, the directory too.
   [[nodiscard]] static Result<void> create(const std::filesystem::path& directory, const StoreId& store);
 
-  // With `lock` for writing, without for reading. Looks at every page (lmdb_check.h) and at both heads before it
-  // answers. Errors: NotAStore (files missing), Locked (already open in this process), Damaged, NewerFormat, DiskFull,
-  // StorageFailed.
+  // Looks at every page (lmdb_check.h) and at the head before it answers. For writing its caller holds the writer's
+  // lock; for reading it says whether somebody does. Errors: NotAStore (files missing), Locked (already open in this
+  // process), Damaged, NewerFormat, DiskFull, StorageFailed.
   [[nodiscard]] static Result<std::unique_ptr<LmdbLog>> open(const std::filesystem::path& directory,
-                                                             const StoreId& store, std::optional<WriterLock> lock);
+                                                             const StoreId& store, OpenMode mode, bool writer_alive);
   ~LmdbLog() override;
 
   [[nodiscard]] Result<Head> head() const override;
   [[nodiscard]] Result<Seq> first() const override;
   [[nodiscard]] Result<void> append(std::span<const std::byte> record) override;
+  // Several at once, or none, and the place in the ring behind them. Errors as those of append().
+  [[nodiscard]] Result<void> append_all(std::span<const Link> links, const RingMark& ring);
+  [[nodiscard]] Result<LogHead> stored_head() const;
   [[nodiscard]] Result<void> read(Seq from, const Visit& visit) const override;
   [[nodiscard]] Result<void> trim(Seq before) override;
 

@@ -15,10 +15,8 @@
 
 namespace lockstep {
 
-// Members in the order of their making: the environment is closed before the lock is let go.
 struct LmdbLog::Impl {
-  std::optional<WriterLock> lock;
-  std::optional<HeadFile> head_file;
+  OpenMode mode{OpenMode::ReadOnly};
   std::unique_ptr<LmdbEnv> env;
   std::optional<LmdbRoom> room;  // of the writer
   StoreId store{};
@@ -31,13 +29,12 @@ struct LmdbLog::Impl {
   std::mutex writing;
   bool latched{false};
   std::uint64_t appends{0};
-  std::uint64_t appends_at_bound{0};
 
   mutable std::mutex known_mutex;
   LogHead known{};  // of the writer: what its last successful commit left
 
   [[nodiscard]] std::string where() const { return env->path().string(); }
-  [[nodiscard]] bool writer() const { return lock.has_value(); }
+  [[nodiscard]] bool writer() const { return mode == OpenMode::Write; }
 
   // ---- reading
   [[nodiscard]] Result<LogHead> stored_head(const LmdbTxn& txn) const;
@@ -55,19 +52,16 @@ struct LmdbLog::Impl {
   Result<void> check_pages_of(const LmdbTxn& txn) const;
   Result<void> check_head() const;
   Result<void> check_ends(const LmdbTxn& txn, const LogHead& stored) const;
-  Result<void> check_bound(const LmdbTxn& txn, const LogHead& stored) const;
   Result<void> become_writer();
 
   // ---- writing
   // A write transaction in which the head is what we left it at.
   Result<LmdbTxn> begin_append();
-  int put(const LmdbTxn& txn, const LogHead& head, std::uint64_t seq, std::span<const std::byte> record) const;
+  int put_record(const LmdbTxn& txn, std::uint64_t seq, std::span<const std::byte> record) const;
+  int put_head(const LmdbTxn& txn, const LogHead& head) const;
   Result<void> commit(LmdbTxn& txn, const LogHead& head, std::string_view what, std::uint64_t bytes);
-  void after_append();
-  void raise_bound();
-  Result<void> append_once(std::span<const std::byte> record);
+  Result<void> append_once(std::span<const Link> links, const RingMark& ring);
   Result<std::size_t> trim_slice(Seq before);
-  Result<void> age_free_pages();
   // Does `act` with the right to write; once more when the map was full and dead readers were the reason.
   template <class Act>
   auto write(Act act) {

@@ -19,7 +19,6 @@ constexpr std::uint64_t kWholeReadBytes = 64U << 20U;
 }  // namespace
 
 Result<void> LmdbLog::create(const std::filesystem::path& directory, const StoreId& store) {
-  LOCKSTEP_TRY(HeadFile::create(directory / "head", store));
   {
     auto env = LmdbEnv::create(directory);
     LOCKSTEP_TRY(env);
@@ -41,25 +40,14 @@ Result<void> LmdbLog::create(const std::filesystem::path& directory, const Store
 }
 
 Result<std::unique_ptr<LmdbLog>> LmdbLog::open(const std::filesystem::path& directory, const StoreId& store,
-                                               std::optional<WriterLock> lock) {
-  for (const char* name : {"data.mdb", "head"}) {
-    if (std::filesystem::exists(directory / name)) continue;
+                                               OpenMode mode, bool writer_alive) {
+  if (!std::filesystem::exists(directory / "data.mdb")) {
     return fail(ErrorCode::NotAStore, fmt::format("{} is missing: an incomplete store; bring it back from a backup",
-                                                  (directory / name).string()));
+                                                  (directory / "data.mdb").string()));
   }
   auto impl = std::make_unique<Impl>();
-  // The bound first: it only grows, so a head read later is not below it, also beside a live writer.
-  auto head_file = HeadFile::open(directory / "head", lock.has_value());
-  LOCKSTEP_TRY(head_file);
-  impl->head_file = std::move(*head_file);
   impl->store = store;
-  const auto mode = lock ? OpenMode::Write : OpenMode::ReadOnly;
-  bool writer_alive = false;
-  if (!lock) {
-    auto owner = WriterLock::owner(directory / "writer.lock");
-    writer_alive = !owner || owner->has_value();
-  }
-  impl->lock = std::move(lock);
+  impl->mode = mode;
   auto env = LmdbEnv::open(directory, mode, writer_alive);
   LOCKSTEP_TRY(env);
   impl->env = std::move(*env);
@@ -93,13 +81,13 @@ Result<void> LmdbLog::Impl::check_pages_of(const LmdbTxn& txn) const {
   return check_lmdb_pages(env->file(), env->path(), txn.id(), *size <= kWholeWalkBytes ? Walk::Pages : Walk::Spine);
 }
 
-// The head in LMDB against the records beside it and the bound outside.
+// The head against the records beside it.
 Result<void> LmdbLog::Impl::check_head() const {
   auto txn = env->begin_read();
   LOCKSTEP_TRY(txn);
   auto stored = stored_head(*txn);
   LOCKSTEP_TRY(stored);
-  if (stored->store != store || head_file->store() != store) {
+  if (stored->store != store) {
     return fail(ErrorCode::Damaged, fmt::format("{}: this log belongs to another store: files were mixed up", where()));
   }
   MDB_stat stat{};
@@ -111,8 +99,7 @@ Result<void> LmdbLog::Impl::check_head() const {
         fmt::format("{}: {} records are kept, but the head counts {}", where(), stat.ms_entries, stored->records),
         stored->head.seq);
   }
-  LOCKSTEP_TRY(check_ends(*txn, *stored));
-  return check_bound(*txn, *stored);
+  return check_ends(*txn, *stored);
 }
 
 Result<void> LmdbLog::Impl::check_ends(const LmdbTxn& txn, const LogHead& stored) const {
@@ -139,31 +126,6 @@ Result<void> LmdbLog::Impl::check_ends(const LmdbTxn& txn, const LogHead& stored
       fmt::format("{}: the records go from seq {} to {} ({}), but the head says {} to {} ({})", where(), first.value,
                   end.seq.value, hex(end.hash), stored.first.value, stored.head.seq.value, hex(stored.head.hash)),
       stored.head.seq);
-}
-
-Result<void> LmdbLog::Impl::check_bound(const LmdbTxn& txn, const LogHead& stored) const {
-  const Head& bound = head_file->bound();
-  if (stored.head.seq < bound.seq) {
-    return fail(
-        ErrorCode::Damaged,
-        fmt::format("{}: acknowledged history is missing: the log ends at seq {}, but log/head knows of seq {}: bring "
-                    "it back from a backup or a standby",
-                    where(), stored.head.seq.value, bound.seq.value),
-        next(stored.head.seq));
-  }
-  if (!bound.seq || bound.seq < stored.first) return {};
-  auto cursor = LmdbCursor::open(*env, txn, records);
-  LOCKSTEP_TRY(cursor);
-  auto found = cursor->seek(bound.seq.value);
-  LOCKSTEP_TRY(found);
-  ChainReader chain;
-  auto header = checked(*cursor, txn, chain);
-  LOCKSTEP_TRY(header);
-  if (head_after(*header, cursor->record()) == bound) return {};
-  return fail(ErrorCode::Damaged,
-              fmt::format("{}: the record that ends at seq {} is not the one that log/head knows: another history",
-                          where(), bound.seq.value),
-              bound.seq);
 }
 
 // P10: nothing is appended behind a record that cannot be read.

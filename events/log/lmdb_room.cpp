@@ -20,12 +20,12 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t step) { return (value 
 
 }  // namespace
 
-Result<void> LmdbRoom::check(const LmdbTxn& txn, std::uint64_t bytes) {
+Result<void> LmdbRoom::check(const LmdbTxn& txn, std::uint64_t bytes, std::uint64_t records) {
   MDB_envinfo info{};
   MDB_stat stat{};
   (void)mdb_env_info(env_.get(), &info);
   (void)mdb_env_stat(env_.get(), &stat);
-  const std::uint64_t pages = bytes / stat.ms_psize + 2 + kTreePages;
+  const std::uint64_t pages = bytes / stat.ms_psize + 2 * records + kTreePages;
   const std::uint64_t end = (info.me_last_pgno + 1 + pages) * stat.ms_psize;
   const std::uint64_t map_end = info.me_mapsize - std::min<std::uint64_t>(info.me_mapsize / kMapShare, kMapReserveMax);
   const bool map_has_room = end <= map_end;

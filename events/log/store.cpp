@@ -16,7 +16,8 @@
 #include <vector>
 
 #include "events/file.h"
-#include "events/log/lmdb_log.h"
+#include "events/log/redo_log.h"
+#include "events/log/redo_ring.h"
 #include "events/log/writer_lock.h"
 
 namespace lockstep {
@@ -63,7 +64,12 @@ std::string store_file_text(const StoreId& id) {
   return members.dump(2) + "\n";
 }
 
-Result<StoreId> parse_store_file(const std::string& text, const fs::path& path) {
+struct StoreFile {
+  StoreId id{};
+  std::uint64_t format{};
+};
+
+Result<StoreFile> parse_store_file(const std::string& text, const fs::path& path) {
   const auto damaged = [&](std::string_view what) {
     return fail(ErrorCode::Damaged, fmt::format("{}: {}: bring it back from a backup", path.string(), what));
   };
@@ -79,7 +85,7 @@ Result<StoreId> parse_store_file(const std::string& text, const fs::path& path) 
     }
     const auto id = parse_id(members.at("storeId").get_ref<const std::string&>());
     if (!id) return damaged("its storeId is not 32 hex digits");
-    return *id;
+    return StoreFile{*id, format};
   } catch (const json::exception&) {
     return damaged("it is not JSON of the form that describes a store");
   }
@@ -100,7 +106,7 @@ Result<bool> is_there(const fs::path& path) {
   return true;
 }
 
-Result<StoreId> read_store_file(const fs::path& directory) {
+Result<StoreFile> read_store_file(const fs::path& directory) {
   const fs::path path = directory / "store.json";
   std::error_code ignored;
   auto there = is_there(directory);
@@ -151,8 +157,7 @@ Result<void> build_store(const fs::path& directory) {
   }
   LOCKSTEP_TRY(make_directory(directory));
   for (const char* name : {"log", "snapshots", "archive"}) LOCKSTEP_TRY(make_directory(directory / name));
-  LOCKSTEP_TRY(WriterLock::create(directory / "log" / "writer.lock"));
-  LOCKSTEP_TRY(LmdbLog::create(directory / "log", id));
+  LOCKSTEP_TRY(RedoLog::create(directory / "log", id));
   LOCKSTEP_TRY(write_new_file(directory / "store.json", bytes_of(store_file_text(id))));
   return sync_directory(directory);
 }
@@ -239,7 +244,7 @@ Result<void> init_store(const fs::path& directory, const FillStore& fill) {
 namespace {
 
 Result<std::optional<LockOwner>> find_owner(const fs::path& directory) {
-  const fs::path path = directory / "log" / "writer.lock";
+  const fs::path path = directory / "log" / "redo";
   const auto there = is_there(path);
   LOCKSTEP_TRY(there);
   if (!*there) {
@@ -258,6 +263,35 @@ Result<void> check_namespace(const fs::path& directory) {
                           directory.string()));
 }
 
+Result<void> replace_file(const fs::path& path, const fs::path& by) {
+  if (::rename(by.c_str(), path.c_str()) != 0) return tl::unexpected(io_error(errno, "replace", path));
+  return sync_directory(path.parent_path());
+}
+
+// Format 1 had no ring: its records were all in LMDB, and its lock was on a file of its own. Cut anywhere, the next
+// open begins again.
+Result<void> bring_up_to_date(const fs::path& directory, const StoreId& id, OpenMode mode) {
+  if (mode == OpenMode::ReadOnly) {
+    return fail(ErrorCode::Usage, fmt::format("{} is a store of format 1: start a controller on it once, which brings "
+                                              "it up to date",
+                                              directory.string()));
+  }
+  const fs::path old_lock = directory / "log" / "writer.lock";
+  auto held = WriterLock::acquire(old_lock);
+  LOCKSTEP_TRY(held);
+  const fs::path log = directory / "log";
+  std::error_code ignored;
+  fs::remove(log / "redo.new", ignored);
+  LOCKSTEP_TRY(RedoRing::create(log / "redo.new", id, kRingSlots));
+  LOCKSTEP_TRY(replace_file(log / "redo", log / "redo.new"));
+  fs::remove(directory / "store.json.new", ignored);
+  LOCKSTEP_TRY(write_new_file(directory / "store.json.new", bytes_of(store_file_text(id))));
+  LOCKSTEP_TRY(replace_file(directory / "store.json", directory / "store.json.new"));
+  fs::remove(log / "head", ignored);
+  fs::remove(old_lock, ignored);
+  return {};
+}
+
 // Whatever they held can be made again from the log, or was not needed.
 void remake_directories(const fs::path& directory) {
   std::error_code ignored;
@@ -267,27 +301,28 @@ void remake_directories(const fs::path& directory) {
 }  // namespace
 
 Result<Store> open_store(const fs::path& directory, OpenMode mode) {
-  auto id = read_store_file(directory);
-  LOCKSTEP_TRY(id);
+  auto file = read_store_file(directory);
+  LOCKSTEP_TRY(file);
   LOCKSTEP_TRY(check_filesystem(directory));
+  if (file->format < kStoreFormat) LOCKSTEP_TRY(bring_up_to_date(directory, file->id, mode));
   std::optional<WriterLock> lock;
   if (mode == OpenMode::Write) {
     LOCKSTEP_TRY(find_owner(directory));
-    auto acquired = WriterLock::acquire(directory / "log" / "writer.lock");
+    auto acquired = WriterLock::acquire(directory / "log" / "redo");
     LOCKSTEP_TRY(acquired);
     lock = std::move(*acquired);
     remake_directories(directory);
   } else {
     LOCKSTEP_TRY(check_namespace(directory));
   }
-  auto log = LmdbLog::open(directory / "log", *id, std::move(lock));
+  auto log = RedoLog::open(directory / "log", file->id, std::move(lock));
   LOCKSTEP_TRY(log);
-  return Store{directory, to_hex(*id), std::move(*log)};
+  return Store{directory, to_hex(file->id), std::move(*log)};
 }
 
 Result<int> store_owner(const fs::path& directory) {
-  auto id = read_store_file(directory);
-  LOCKSTEP_TRY(id);
+  auto file = read_store_file(directory);
+  LOCKSTEP_TRY(file);
   auto owner = find_owner(directory);
   LOCKSTEP_TRY(owner);
   return *owner ? (*owner)->pid : 0;

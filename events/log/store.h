@@ -1,8 +1,8 @@
 #pragma once
-// A store directory: log/ (LMDB), snapshots/, archive/, store.json. init_store() makes one under a temporary name and
+// A store directory: log/ (a ring and LMDB), snapshots/, archive/, store.json. init_store() makes one under a temporary name and
 // renames it, so a crash leaves either a store or none. open_store() never creates: a missing store is NotAStore.
 //
-// One writer: an OFD lock on log/writer.lock, which holds the owner's pid, start time and pid namespace for messages.
+// One writer: an OFD lock on log/redo, which also holds the owner's pid, start time and pid namespace for messages.
 // Read-only opens take no lock and never write, so they work beside a live controller and on a read-only copy.
 
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-inline constexpr std::uint32_t kStoreFormat = 1;
+inline constexpr std::uint32_t kStoreFormat = 2;
 inline constexpr std::size_t kLogMapBytes = std::size_t{64} << 30U;  // sparse; LOCKSTEP_MAP_BYTES overrides it
 
 enum class OpenMode { Write, ReadOnly };

@@ -47,7 +47,7 @@ std::string to_text(const LockOwner& owner) {
 
 std::optional<LockOwner> read_text(const Fd& file, const std::filesystem::path& path) {
   std::array<char, kTextBytes + 1> text{};
-  const auto size = read_at(file, std::as_writable_bytes(std::span(text)).first(kTextBytes), 0, path);
+  const auto size = read_at(file, std::as_writable_bytes(std::span(text)).first(kTextBytes), kWriterTextAt, path);
   LockOwner owner{};
   if (!size || std::sscanf(text.data(), "pid %d start %" SCNu64 " pidns %" SCNu64, &owner.pid, &owner.start_time,
                            &owner.pid_namespace) != 3) {
@@ -87,10 +87,6 @@ LockOwner this_process() {
   return LockOwner{::getpid(), start_time_of(::getpid()), namespace_inode("/proc/self/ns/pid")};
 }
 
-Result<void> WriterLock::create(const std::filesystem::path& path) {
-  return write_new_file(path, bytes_of(to_text(LockOwner{})));
-}
-
 Result<WriterLock> WriterLock::acquire(const std::filesystem::path& path) {
   auto file = open_file(path, O_RDWR);
   LOCKSTEP_TRY(file);
@@ -103,7 +99,7 @@ Result<WriterLock> WriterLock::acquire(const std::filesystem::path& path) {
     return fail(ErrorCode::Locked, fmt::format("{} is held by pid {}: one controller at a time may write to a store",
                                                path.string(), (*owner)->pid));
   }
-  LOCKSTEP_TRY(write_at(*file, bytes_of(to_text(this_process())), 0, path));
+  LOCKSTEP_TRY(write_at(*file, bytes_of(to_text(this_process())), kWriterTextAt, path));
   return WriterLock(std::move(*file));
 }
 
@@ -116,7 +112,7 @@ Result<std::optional<LockOwner>> WriterLock::owner(const std::filesystem::path& 
 WriterLock::~WriterLock() {
   if (!file_) return;
   // Courtesy to readers of the text; the lock itself goes with the descriptor.
-  (void)write_at(file_, bytes_of(to_text(LockOwner{})), 0, "");
+  (void)write_at(file_, bytes_of(to_text(LockOwner{})), kWriterTextAt, "");
 }
 
 }  // namespace lockstep

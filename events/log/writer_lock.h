@@ -1,10 +1,7 @@
 #pragma once
-// The right to append: an OFD write lock on one file, freed by the kernel when its holder is gone. The file's text
-// names the holder (pid, start time, pid namespace), because the kernel does not; it counts only while the lock is
-// held.
-//
-// Nothing else is kept in the file. When a ring stands in front of LMDB, the lock moves to the ring's own descriptor,
-// and this file goes.
+// The right to append: an OFD write lock on log/redo, on the descriptor through which its holder writes, freed by the
+// kernel when that holder is gone. A text in the file's second block names the holder (pid, start time, pid namespace),
+// because the kernel does not; it counts only while the lock is held.
 
 #include <cstdint>
 #include <filesystem>
@@ -21,10 +18,10 @@ struct LockOwner {
   friend bool operator==(const LockOwner&, const LockOwner&) = default;
 };
 
+inline constexpr std::uint64_t kWriterTextAt = 4096;  // in the file, which is longer
+
 class WriterLock {
  public:
-  // Writes and syncs the file with no owner in it, at its final size: taking the lock needs no room later.
-  [[nodiscard]] static Result<void> create(const std::filesystem::path& path);
   // Errors: Locked (names the holder's pid), NotFound, StorageFailed. The descriptor is close-on-exec, but a forked
   // child that does not exec keeps the lock alive.
   [[nodiscard]] static Result<WriterLock> acquire(const std::filesystem::path& path);
@@ -34,6 +31,7 @@ class WriterLock {
   WriterLock(WriterLock&&) noexcept = default;
   WriterLock& operator=(WriterLock&&) noexcept = default;
   ~WriterLock();
+  [[nodiscard]] const Fd& file() const { return file_; }
 
  private:
   explicit WriterLock(Fd file) : file_(std::move(file)) {}
