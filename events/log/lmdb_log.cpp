@@ -172,19 +172,20 @@ Result<void> LmdbLog::append(std::span<const std::byte> record) {
     auto header = check_append(impl_->known.head, record);
     LOCKSTEP_TRY(header);
     const Link link{record, header->first, head_after(*header, record)};
-    return impl_->append_once(std::span(&link, 1), impl_->known.ring);
+    return impl_->append_once(std::span(&link, 1), impl_->known.ring, impl_->known.ring_flushed);
   });
 }
 
-Result<void> LmdbLog::append_all(std::span<const Link> links, const RingMark& ring) {
-  return impl_->write([&] { return impl_->append_once(links, ring); });
+Result<void> LmdbLog::append_all(std::span<const Link> links, const RingMark& ring, std::uint64_t flushed) {
+  return impl_->write([&] { return impl_->append_once(links, ring, flushed); });
 }
 
-Result<void> LmdbLog::Impl::append_once(std::span<const Link> links, const RingMark& ring) {
+Result<void> LmdbLog::Impl::append_once(std::span<const Link> links, const RingMark& ring, std::uint64_t flushed) {
   auto txn = begin_append();
   LOCKSTEP_TRY(txn);
   LogHead head = known;
   head.ring = ring;
+  head.ring_flushed = flushed;
   std::uint64_t bytes = 0;
   for (const Link& link : links) bytes += link.record.size();
   if (!links.empty()) LOCKSTEP_TRY(room->check(*txn, bytes, links.size()));
@@ -212,7 +213,8 @@ Result<void> LmdbLog::trim(Seq before) {
   }
   // LMDB uses a page again only when the commit that freed it is not the last one. Without one more commit, an append
   // into a full map would find nothing to use, fail, and so never make that commit.
-  return any ? impl_->write([&] { return impl_->append_once({}, impl_->known.ring); }) : Result<void>{};
+  if (!any) return {};
+  return impl_->write([&] { return impl_->append_once({}, impl_->known.ring, impl_->known.ring_flushed); });
 }
 
 // Forgets some of the oldest records; how many, 0 = there is nothing left to forget.

@@ -38,8 +38,9 @@ class LmdbLog final : public Log {
   [[nodiscard]] Result<Head> head() const override;
   [[nodiscard]] Result<Seq> first() const override;
   [[nodiscard]] Result<void> append(std::span<const std::byte> record) override;
-  // Several at once, or none, and the place in the ring behind them. Errors as those of append().
-  [[nodiscard]] Result<void> append_all(std::span<const Link> links, const RingMark& ring);
+  // Several at once, or none, the place in the ring behind them, and how far that was seen flushed (log_head.h). Errors
+  // as those of append().
+  [[nodiscard]] Result<void> append_all(std::span<const Link> links, const RingMark& ring, std::uint64_t flushed);
   [[nodiscard]] Result<LogHead> stored_head() const;
   [[nodiscard]] Result<void> read(Seq from, const Visit& visit) const override;
   [[nodiscard]] Result<void> trim(Seq before) override;

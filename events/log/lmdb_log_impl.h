@@ -60,7 +60,7 @@ struct LmdbLog::Impl {
   int put_record(const LmdbTxn& txn, std::uint64_t seq, std::span<const std::byte> record) const;
   int put_head(const LmdbTxn& txn, const LogHead& head) const;
   Result<void> commit(LmdbTxn& txn, const LogHead& head, std::string_view what, std::uint64_t bytes);
-  Result<void> append_once(std::span<const Link> links, const RingMark& ring);
+  Result<void> append_once(std::span<const Link> links, const RingMark& ring, std::uint64_t flushed);
   Result<std::size_t> trim_slice(Seq before);
   // Does `act` with the right to write; once more when the map was full and dead readers were the reason.
   template <class Act>

@@ -13,7 +13,8 @@ class LmdbRoom {
  public:
   explicit LmdbRoom(const LmdbEnv& env) : env_(env) {}
 
-  // Whether `txn` may append `bytes` in so many records. MapFull (with the readers that hold pages back) or DiskFull: nothing was written.
+  // Whether `txn` may append `bytes` in so many records. MapFull (with the readers that hold pages back) or DiskFull:
+  // nothing was written.
   [[nodiscard]] Result<void> check(const LmdbTxn& txn, std::uint64_t bytes, std::uint64_t records);
 
  private:

@@ -21,7 +21,7 @@ struct WireLogHead {
   Hash hash;
   std::uint64_t ring_id;
   std::uint64_t ring_position;
-  std::uint64_t reserved;
+  std::uint64_t ring_flushed;
   std::uint64_t checksum;
 };
 static_assert(sizeof(WireLogHead) == kLogHeadBytes);
@@ -45,6 +45,7 @@ std::array<std::byte, kLogHeadBytes> encode_log_head(const LogHead& head) {
   wire.hash = head.head.hash;
   wire.ring_id = head.ring.id;
   wire.ring_position = head.ring.position;
+  wire.ring_flushed = head.ring_flushed;
   wire.checksum = checksum_of(wire);
   return std::bit_cast<std::array<std::byte, kLogHeadBytes>>(wire);
 }
@@ -63,11 +64,8 @@ Result<LogHead> decode_log_head(std::span<const std::byte> bytes, std::string_vi
                                                     "lockstep",
                                                     where, wire.format, kHeadFormat));
   }
-  return LogHead{wire.store,
-                 Head{Seq{wire.seq}, wire.hash, Epoch{wire.epoch}},
-                 Seq{wire.first},
-                 wire.records,
-                 RingMark{wire.ring_id, wire.ring_position}};
+  return LogHead{wire.store,   Head{Seq{wire.seq}, wire.hash, Epoch{wire.epoch}}, Seq{wire.first},
+                 wire.records, RingMark{wire.ring_id, wire.ring_position},        wire.ring_flushed};
 }
 
 }  // namespace lockstep

@@ -21,6 +21,9 @@ struct LogHead {
   Seq first{1};             // the first seq that is kept
   std::uint64_t records{};  // how many are kept
   RingMark ring{};          // behind the frame of the last of them
+  // Behind the last frame that was seen to be flushed: not one that was found at a start, perhaps in the page cache
+  // alone. A position in the ring.
+  std::uint64_t ring_flushed{};
   friend bool operator==(const LogHead&, const LogHead&) = default;
 };
 

@@ -28,9 +28,7 @@ constexpr std::array<char, 8> kFrameMagic{'L', 'K', 'S', 'T', 'R', 'E', 'D', 'O'
 constexpr std::size_t kSectorRoom = kSectorBytes - sizeof(WireStamp);
 constexpr std::size_t kChecked = kSectorBytes - sizeof(std::uint32_t);
 
-std::uint32_t checksum_of(const std::byte* sector) {
-  return static_cast<std::uint32_t>(XXH3_64bits(sector, kChecked));
-}
+std::uint32_t checksum_of(const std::byte* sector) { return static_cast<std::uint32_t>(XXH3_64bits(sector, kChecked)); }
 
 void stamp(std::byte* sector, std::uint64_t position) {
   WireStamp stamp{static_cast<std::uint32_t>(position), 0};
@@ -74,11 +72,16 @@ void lay_frame(std::span<const std::byte> record, const RingMark& mark, std::spa
   }
 }
 
-Sector look_at_sector(std::span<const std::byte> sector, std::uint64_t position) {
+std::optional<std::uint32_t> stamp_of(std::span<const std::byte> sector) {
   WireStamp stamp{};
   std::memcpy(&stamp, sector.data() + kSectorRoom, sizeof stamp);
-  if (stamp.checksum == checksum_of(sector.data()))
-    return stamp.position == static_cast<std::uint32_t>(position) ? Sector::OfIt : Sector::OfOther;
+  if (stamp.checksum != checksum_of(sector.data())) return std::nullopt;
+  return stamp.position;
+}
+
+Sector look_at_sector(std::span<const std::byte> sector, std::uint64_t position) {
+  if (const auto stamp = stamp_of(sector))
+    return *stamp == static_cast<std::uint32_t>(position) ? Sector::OfIt : Sector::OfOther;
   const bool blank = std::all_of(sector.begin(), sector.end(), [](std::byte byte) { return byte == std::byte{0}; });
   return blank ? Sector::OfOther : Sector::Damaged;
 }

@@ -35,6 +35,9 @@ enum class Sector : std::uint8_t {
 };
 [[nodiscard]] Sector look_at_sector(std::span<const std::byte> sector, std::uint64_t position);
 
+// The low half of the position that a whole sector was written for.
+[[nodiscard]] std::optional<std::uint32_t> stamp_of(std::span<const std::byte> sector);
+
 struct FrameHead {
   RingMark mark{};
   std::uint64_t record_bytes{};

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <thread>
@@ -39,11 +38,6 @@ constexpr std::chrono::milliseconds kMoveEvery{150};  // after the first record 
 constexpr std::size_t kMoveBytes = 8U << 20U;         // or when so many wait; also the most of one commit
 constexpr std::chrono::milliseconds kRetryEvery{200};
 
-std::uint64_t ring_slots() {
-  const char* given = std::getenv("LOCKSTEP_RING_SLOTS");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : kRingSlots;
-}
-
 bool is_no_room(const Error& error) { return error.code == ErrorCode::DiskFull || error.code == ErrorCode::MapFull; }
 
 std::vector<LmdbLog::Link> links_of(const std::deque<Waiting>& records, std::size_t count) {
@@ -71,7 +65,6 @@ struct RedoLog::Impl {
   std::optional<RedoRing> ring;
   std::unique_ptr<LmdbLog> lmdb;
   bool writes{false};
-  std::filesystem::path lock_path;
   std::string cut;
 
   mutable std::mutex mutex;  // of what follows, and of what the ring says of its slots
@@ -81,6 +74,7 @@ struct RedoLog::Impl {
   Head head{};
   RingMark mark{};          // behind the last record
   std::uint64_t covered{};  // by LMDB's last commit: a position
+  std::uint64_t flushed{};  // behind the last frame in LMDB that was seen flushed: a position
   std::optional<Error> latched;
   std::optional<Error> no_room;  // what LMDB said last; asked again every so often
   bool hurry{false};             // somebody waits for records to be moved
@@ -111,7 +105,7 @@ struct RedoLog::Impl {
       const bool moved = move(lock);
       if (moved) continue;
       if (latched || stopping) return;
-      changed.wait_for(lock, kRetryEvery, [&] { return stopping; });
+      changed.wait_for(lock, kRetryEvery, [&] { return stopping || !no_room; });
     }
   }
 
@@ -121,16 +115,18 @@ struct RedoLog::Impl {
     for (std::size_t bytes = 0; count < waiting.size() && bytes < kMoveBytes; ++count)
       bytes += waiting[count].record->size();
     const RingMark moved_to = count == 0 ? mark : waiting[count - 1].mark;
+    const std::uint64_t flushed_to = count == 0 ? flushed : moved_to.position;
     const std::vector<LmdbLog::Link> links = links_of(waiting, count);
     lock.unlock();
     auto done = ring->check_in_place();
-    if (done) done = lmdb->append_all(links, moved_to);
+    if (done) done = lmdb->append_all(links, moved_to, flushed_to);
     lock.lock();
     if (done) {
       for (std::size_t i = 0; i < count; ++i) waiting_bytes -= waiting[i].record->size();
       waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
       // Either of LMDB's meta pages may be lost, so slots stay until the commit after the one that covers them.
       ring->free_below(std::exchange(covered, moved_to.position));
+      flushed = flushed_to;
       no_room.reset();
       ++counts.commits;
       if (waiting.empty() && count == 0) hurry = false;
@@ -143,9 +139,11 @@ struct RedoLog::Impl {
     return done.has_value();
   }
 
-  // Waits until `enough`, which may look at everything under the mutex; false when it cannot come to it now.
+  // Has the mover work at once, and waits until `enough`, which may look at everything under the mutex; false when it
+  // cannot come to it now.
   template <class Enough>
   bool wait_for_mover(std::unique_lock<std::mutex>& lock, Enough enough) {
+    no_room.reset();  // that was then
     while (!enough()) {
       if (latched || no_room) return false;
       hurry = true;
@@ -168,10 +166,11 @@ struct RedoLog::Impl {
     LOCKSTEP_TRY(header);
     const Head after = head_after(*header, record);
     if (!ring->takes(record.size())) return append_past(lock, {record, header->first, after});
-    if (no_room && ring->is_nearly_full()) return cannot();
-    if (!ring->has_room(record.size())) {
+    const bool short_of_room = no_room.has_value();
+    const auto fits = [&] { return ring->has_room(record.size()) && !(short_of_room && ring->is_nearly_full()); };
+    if (!fits()) {
       ++counts.waits;
-      if (!wait_for_mover(lock, [&] { return ring->has_room(record.size()); })) return cannot();
+      if (!wait_for_mover(lock, fits)) return cannot();
     }
     lock.unlock();
     auto kept = std::make_shared<const Bytes>(record.begin(), record.end());
@@ -195,9 +194,9 @@ struct RedoLog::Impl {
   Result<void> append_past(std::unique_lock<std::mutex>& lock, const LmdbLog::Link& link) {
     if (!wait_for_mover(lock, [&] { return waiting.empty(); })) return cannot();
     lock.unlock();
-    auto done = lmdb->append_all(std::span(&link, 1), mark);
+    auto done = lmdb->append_all(std::span(&link, 1), mark, flushed);
     const bool appended = done.has_value();
-    if (done) done = lmdb->append_all({}, mark);
+    if (done) done = lmdb->append_all({}, mark, flushed);
     lock.lock();
     if (appended) head = link.after;
     if (!done && (appended || !is_no_room(done.error()))) latched = done.error();
@@ -205,6 +204,15 @@ struct RedoLog::Impl {
   }
 
   // ---- reading
+  // What a writer that is gone has left in the ring.
+  [[nodiscard]] Result<void> check_left(const LogHead& stored, const std::filesystem::path& path) const {
+    auto sound = ring->check_reaches(stored.ring_flushed);
+    if (sound) sound = ring->tail(stored.ring, stored.head, RedoRing::Writer::Gone).map([](const auto&) {});
+    if (sound) return {};
+    const auto owner = WriterLock::owner(path);  // one that came meanwhile writes on
+    return owner && !*owner ? sound : Result<void>{};
+  }
+
   // What a look at the log finds beyond LMDB; the ring comes first, so that nothing is missed in between.
   struct Beyond {
     std::deque<Waiting> records;
@@ -258,7 +266,7 @@ RedoLog::RedoLog(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 RedoLog::~RedoLog() { impl_->stop_mover(); }
 
 Result<void> RedoLog::create(const std::filesystem::path& directory, const StoreId& store) {
-  LOCKSTEP_TRY(RedoRing::create(directory / "redo", store, ring_slots()));
+  LOCKSTEP_TRY(RedoRing::create(directory / "redo", store));
   return LmdbLog::create(directory, store);
 }
 
@@ -277,20 +285,22 @@ Result<std::unique_ptr<RedoLog>> RedoLog::open(const std::filesystem::path& dire
   auto stored = impl->lmdb->stored_head();
   LOCKSTEP_TRY(stored);
   if (!impl->writes) {
-    if (!alive) LOCKSTEP_TRY(impl->ring->tail(stored->ring, stored->head, RedoRing::Writer::Gone));
+    if (!alive) LOCKSTEP_TRY(impl->check_left(*stored, directory / "redo"));
     return std::unique_ptr<RedoLog>(new RedoLog(std::move(impl)));
   }
+  LOCKSTEP_TRY(impl->ring->check_reaches(stored->ring_flushed));
   auto tail = impl->ring->tail(stored->ring, stored->head, RedoRing::Writer::Gone);
   LOCKSTEP_TRY(tail);
   // Whatever was found may stand in the page cache alone, after a flush that failed: it is written again, and synced,
   // before anything is acknowledged. The same commit fences whoever wrote to the ring before.
   const RingMark mark{std::max(stored->ring.id, tail->mark.id) + 1, tail->mark.position};
   const auto found = waiting_of(std::move(tail->records), mark);
-  LOCKSTEP_TRY(impl->lmdb->append_all(links_of(found, found.size()), mark));
+  LOCKSTEP_TRY(impl->lmdb->append_all(links_of(found, found.size()), mark, stored->ring_flushed));
   impl->cut = tail->cut;
   impl->head = tail->head;
   impl->mark = mark;
   impl->covered = mark.position;
+  impl->flushed = stored->ring_flushed;
   impl->ring->begin(mark, stored->ring.position);
   impl->start_mover();
   return std::unique_ptr<RedoLog>(new RedoLog(std::move(impl)));
@@ -320,8 +330,15 @@ Result<void> RedoLog::trim(Seq before) {
   if (!impl_->writes) return fail(ErrorCode::Usage, "trim: the log was opened for reading only");
   {
     std::unique_lock lock(impl_->mutex);
-    const auto moved = [&] { return impl_->waiting.empty() || impl_->waiting.front().first >= before; };
-    if (!impl_->wait_for_mover(lock, moved)) return impl_->cannot();
+    const Seq end = std::min(before, next(impl_->head.seq));  // not what is appended meanwhile
+    const auto moved = [&] { return impl_->waiting.empty() || impl_->waiting.front().first >= end; };
+    if (!impl_->wait_for_mover(lock, moved)) {
+      if (impl_->latched) return impl_->cannot();
+      lock.unlock();
+      LOCKSTEP_TRY(impl_->lmdb->trim(before));  // no room for them: this makes some
+      lock.lock();
+      if (!impl_->wait_for_mover(lock, moved)) return impl_->cannot();
+    }
   }
   return impl_->lmdb->trim(before);
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -34,9 +35,7 @@ constexpr std::uint64_t kSlotsMax = std::uint64_t{1} << 20U;
 constexpr std::uint64_t kFramesAt = kWriterTextAt + kSlotBytes;
 constexpr std::size_t kWriteStep = std::size_t{1} << 20U;
 
-std::uint64_t checksum_of(const WireRingHead& head) {
-  return XXH3_64bits(&head, sizeof head - sizeof head.checksum);
-}
+std::uint64_t checksum_of(const WireRingHead& head) { return XXH3_64bits(&head, sizeof head - sizeof head.checksum); }
 
 Result<void> check(const WireRingHead& head, std::uint64_t size, const StoreId& store, const std::string& path) {
   if (head.magic != kRingMagic || head.checksum != checksum_of(head)) {
@@ -58,6 +57,11 @@ Result<void> check(const WireRingHead& head, std::uint64_t size, const StoreId& 
 }
 
 }  // namespace
+
+std::uint64_t ring_slots() {
+  const char* given = std::getenv("LOCKSTEP_RING_SLOTS");
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : kRingSlots;
+}
 
 Result<void> RedoRing::create(const std::filesystem::path& path, const StoreId& store, std::uint64_t slots) {
   LOCKSTEP_CHECK(slots >= kSlotsMin && slots <= kSlotsMax, "a ring of that size");
@@ -132,8 +136,8 @@ Result<RedoRing::Found> RedoRing::look_at(std::uint64_t position, std::uint64_t 
     case Sector::Damaged:
       return fail(ErrorCode::Damaged, fmt::format("{}: a sector fails its checksum", where(position)));
     case Sector::OfOther: {
-      const bool begun = look_at_sector(sectors.subspan(kSectorBytes, kSectorBytes), position) == Sector::OfIt;
-      found.look = begun ? Look::Torn : Look::Absent;
+      for (std::size_t at = kSectorBytes; at < kSlotBytes; at += kSectorBytes)
+        if (look_at_sector(sectors.subspan(at, kSectorBytes), position) == Sector::OfIt) found.look = Look::Torn;
       return found;
     }
     case Sector::OfIt:
@@ -158,7 +162,11 @@ Result<RedoRing::Found> RedoRing::look_at(std::uint64_t position, std::uint64_t 
     }
     if (sector == Sector::OfOther) found.look = Look::Torn;
   }
-  if (found.look == Look::Whole) found.record = lift_record(*frame, head->record_bytes);
+  if (found.look != Look::Whole) return found;
+  found.record = lift_record(*frame, head->record_bytes);
+  // All sectors are whole and the record is not: of two writes at this position, both torn, some of each is left.
+  const auto header = read_header(found.record, where(position));
+  if (!header && header.error().code == ErrorCode::Damaged) found.look = Look::Torn;
   return found;
 }
 
@@ -167,11 +175,11 @@ Result<RedoRing::Found> RedoRing::next_frame(const RingMark& mark) const {
   auto here = look_at(mark.position, mark.id);
   LOCKSTEP_TRY(here);
   const std::uint64_t left = slots_ - mark.position % slots_;
-  if (here->look != Look::Absent || left == slots_) return here;
+  if (here->look == Look::Whole || left >= slots_ / 4) return here;  // (no frame is longer than a quarter)
   auto there = look_at(mark.position + left, mark.id);
   LOCKSTEP_TRY(there);
-  const bool wrapped = there->look != Look::Whole || frame_slots(there->head.record_bytes) > left;
-  return wrapped ? there : here;
+  if (there->look == Look::Whole) return frame_slots(there->head.record_bytes) > left ? there : here;
+  return here->look == Look::Torn ? here : there;
 }
 
 Result<RedoRing::Tail> RedoRing::tail(const RingMark& mark, const Head& head, Writer writer) const {
@@ -181,7 +189,8 @@ Result<RedoRing::Tail> RedoRing::tail(const RingMark& mark, const Head& head, Wr
     if (!found && writer == Writer::Alive) return tail;
     LOCKSTEP_TRY(found);
     if (found->look != Look::Whole) {
-      if (found->look == Look::Torn) tail.cut = fmt::format("{}: a frame that was cut while it was written", where(tail.mark.position));
+      if (found->look == Look::Torn)
+        tail.cut = fmt::format("{}: a frame that was cut while it was written", where(tail.mark.position));
       break;
     }
     auto header = check_append(tail.head, found->record);
@@ -198,6 +207,22 @@ Result<RedoRing::Tail> RedoRing::tail(const RingMark& mark, const Head& head, Wr
   }
   if (writer == Writer::Gone) LOCKSTEP_TRY(check_nothing_beyond(tail));
   return tail;
+}
+
+Result<void> RedoRing::check_reaches(std::uint64_t flushed) const {
+  if (flushed == 0) return {};
+  auto slot = read_slots(flushed - 1, 1);
+  LOCKSTEP_TRY(slot);
+  // The frame that ends there begins at most a quarter of the ring before; whatever is older, a lap.
+  const std::uint64_t oldest = flushed - std::min(flushed, slots_ / 4);
+  for (std::size_t at = 0; at < kSlotBytes; at += kSectorBytes) {
+    const auto stamp = stamp_of(std::span(*slot).subspan(at, kSectorBytes));
+    if (stamp && static_cast<std::int32_t>(*stamp - static_cast<std::uint32_t>(oldest)) >= 0) return {};
+  }
+  return fail(ErrorCode::Damaged,
+              fmt::format("{}: the frame that data.mdb took over last is not there: this ring is older than data.mdb: "
+                          "bring the store back from a backup or a standby",
+                          where(flushed - 1)));
 }
 
 // A frame is written only after the one before it is flushed. So a whole one beyond a gap says that what stood in the

@@ -18,12 +18,14 @@ namespace lockstep {
 
 inline constexpr std::uint64_t kRingSlots = 16'384;  // 64 MiB; LOCKSTEP_RING_SLOTS overrides it, for tests
 
+[[nodiscard]] std::uint64_t ring_slots();
+
 class RedoRing {
  public:
   // A new file, written through and synced, so that no later frame changes anything but its own bytes. Between 64 and
   // 2^20 slots.
   [[nodiscard]] static Result<void> create(const std::filesystem::path& path, const StoreId& store,
-                                           std::uint64_t slots);
+                                           std::uint64_t slots = ring_slots());
   // For reading, or with the lock, which is on this file, for writing through the descriptor that holds it. Errors:
   // NotAStore, Damaged (also: of another store), NewerFormat, StorageFailed.
   [[nodiscard]] static Result<RedoRing> open(const std::filesystem::path& path, const StoreId& store,
@@ -39,6 +41,8 @@ class RedoRing {
   enum class Writer : std::uint8_t { Gone, Alive };  // Alive: what is not whole is on its way
   // Damaged: a sector that no torn write leaves, or a whole frame that cannot be there unless some before it are lost.
   [[nodiscard]] Result<Tail> tail(const RingMark& mark, const Head& head, Writer writer) const;
+  // Damaged when the ring is an older one: it has neither the frame that ends at `flushed` nor one that came after it.
+  [[nodiscard]] Result<void> check_reaches(std::uint64_t flushed) const;
 
   // ---- for the writer, from one thread
   // Where the next frame goes; slots from `freed` on are not to be written over.

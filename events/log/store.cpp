@@ -279,10 +279,16 @@ Result<void> bring_up_to_date(const fs::path& directory, const StoreId& id, Open
   const fs::path old_lock = directory / "log" / "writer.lock";
   auto held = WriterLock::acquire(old_lock);
   LOCKSTEP_TRY(held);
+  const auto now = read_store_file(directory);
+  LOCKSTEP_TRY(now);
+  if (now->format == kStoreFormat) return {};  // another process was quicker: the ring that is there is in use
   const fs::path log = directory / "log";
   std::error_code ignored;
   fs::remove(log / "redo.new", ignored);
-  LOCKSTEP_TRY(RedoRing::create(log / "redo.new", id, kRingSlots));
+  if (auto made = RedoRing::create(log / "redo.new", id); !made) {
+    fs::remove(log / "redo.new", ignored);  // its room is what was missing, perhaps
+    return made;
+  }
   LOCKSTEP_TRY(replace_file(log / "redo", log / "redo.new"));
   fs::remove(directory / "store.json.new", ignored);
   LOCKSTEP_TRY(write_new_file(directory / "store.json.new", bytes_of(store_file_text(id))));

@@ -1,6 +1,7 @@
 #pragma once
-// A store directory: log/ (a ring and LMDB), snapshots/, archive/, store.json. init_store() makes one under a temporary name and
-// renames it, so a crash leaves either a store or none. open_store() never creates: a missing store is NotAStore.
+// A store directory: log/ (a ring and LMDB), snapshots/, archive/, store.json. init_store() makes one under a temporary
+// name and renames it, so a crash leaves either a store or none. open_store() never creates: a missing store is
+// NotAStore.
 //
 // One writer: an OFD lock on log/redo, which also holds the owner's pid, start time and pid namespace for messages.
 // Read-only opens take no lock and never write, so they work beside a live controller and on a read-only copy.
