@@ -1,6 +1,6 @@
-// Shown: every kind of log keeps one contract (log.h). How: the same tests over a log in memory and a log in LMDB;
-// reopen() is a restart of the process that holds it.
-// Shows R12, R26.
+// Shown: every kind of log keeps one contract (log.h). How: the same tests over a log in memory, one in LMDB, and a
+// store's, which has a ring in front of LMDB (one so small that it is full again and again); reopen() is a restart of
+// the process that holds it. Shows R12, R26.
 
 #include <gtest/gtest.h>
 
@@ -45,6 +45,25 @@ class LmdbKeeper final : public Keeper {
     EXPECT_TRUE(init_store(dir_ / "store"));
     reopen();
   }
+  Log& log() override { return *log_; }
+  void reopen() override {
+    log_.reset();
+    log_ = testing::open_lmdb(dir_ / "store");
+    ASSERT_TRUE(log_);
+  }
+
+ private:
+  TempDir dir_;
+  std::unique_ptr<Log> log_;
+};
+
+class StoreKeeper final : public Keeper {
+ public:
+  StoreKeeper() {
+    const testing::ScopedEnv small("LOCKSTEP_RING_SLOTS", "64");
+    EXPECT_TRUE(init_store(dir_ / "store"));
+    reopen();
+  }
   Log& log() override { return *store_->log; }
   void reopen() override {
     store_.reset();
@@ -61,11 +80,10 @@ class LmdbKeeper final : public Keeper {
 class LogContract : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    if (std::string(GetParam()) == "lmdb") {
-      keeper_ = std::make_unique<LmdbKeeper>();
-    } else {
-      keeper_ = std::make_unique<MemoryKeeper>();
-    }
+    const std::string kind = GetParam();
+    if (kind == "memory") keeper_ = std::make_unique<MemoryKeeper>();
+    if (kind == "lmdb") keeper_ = std::make_unique<LmdbKeeper>();
+    if (kind == "store") keeper_ = std::make_unique<StoreKeeper>();
   }
   Log& log() { return keeper_->log(); }
   void reopen() { keeper_->reopen(); }
@@ -280,7 +298,7 @@ TEST_P(LogContract, ARandomRunOfCallsAgreesWithAList) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, LogContract, ::testing::Values("memory", "lmdb"),
+INSTANTIATE_TEST_SUITE_P(Kinds, LogContract, ::testing::Values("memory", "lmdb", "store"),
                          [](const auto& kind) { return kind.param; });
 
 // What only the one in memory does: failing like a disk.

@@ -6,9 +6,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstring>
+#include <mutex>
 #include <random>
 #include <vector>
 
@@ -31,9 +33,22 @@ struct Unflushed {
 
 struct Disk {
   FaultPlan plan;
-  bool armed = false;
   std::uint64_t calls = 0;
   std::vector<Unflushed> unflushed;
+};
+
+// Armed, one call at a time, whatever thread it comes from. (Disarmed nobody waits, so a child of fork() may arm.)
+std::atomic<bool> armed{false};
+std::recursive_mutex one_at_a_time;
+
+class Turn {
+ public:
+  Turn() {
+    if (armed) lock_ = std::unique_lock(one_at_a_time);
+  }
+
+ private:
+  std::unique_lock<std::recursive_mutex> lock_;
 };
 
 Disk& disk() {
@@ -64,14 +79,14 @@ void take_back(Unflushed& write, std::mt19937_64& random) {
 // True: the call is to fail with errno.
 bool counted(bool flush) {
   auto& state = disk();
-  if (!state.armed || (state.plan.flushes_only && !flush)) return false;
+  if (!armed || (state.plan.flushes_only && !flush)) return false;
   if (++state.calls != state.plan.at) return false;
   if (state.plan.fault != Fault::Error) crash();
   errno = state.plan.error;
   return true;
 }
 
-bool keeps_writes() { return disk().armed && disk().plan.fault == Fault::PowerCut; }
+bool keeps_writes() { return armed && disk().plan.fault == Fault::PowerCut; }
 
 void note_write(int fd, off_t offset, std::size_t size) {
   struct stat info {};
@@ -96,28 +111,40 @@ void note_flush(int fd) {
 bool is_dsync(int fd) { return (::fcntl(fd, F_GETFL) & O_DSYNC) != 0; }
 
 ssize_t do_pwrite(int fd, const void* bytes, std::size_t size, off_t offset) {
-  const bool armed = disk().armed;
+  const Turn turn;
   if (armed && counted(is_dsync(fd))) return -1;
   if (keeps_writes() && !is_dsync(fd)) note_write(fd, offset, size);
   return ::syscall(SYS_pwrite64, fd, bytes, size, offset);
 }
 
 int do_sync(int fd, long call) {
+  const Turn turn;
   if (counted(true)) return -1;
   if (keeps_writes()) note_flush(fd);
   return static_cast<int>(::syscall(call, fd));
 }
 
 int do_open(const char* path, int flags, mode_t mode) {
+  const Turn turn;
   if ((flags & O_CREAT) != 0 && counted(false)) return -1;
   return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 }
 
 }  // namespace
 
-void arm(const FaultPlan& plan) { disk() = Disk{plan, true, 0, {}}; }
-void disarm() { disk().armed = false; }
-std::uint64_t armed_calls() { return disk().calls; }
+void arm(const FaultPlan& plan) {
+  const std::lock_guard guard(one_at_a_time);
+  disk() = Disk{plan, 0, {}};
+  armed = true;
+}
+void disarm() {
+  const std::lock_guard guard(one_at_a_time);
+  armed = false;
+}
+std::uint64_t armed_calls() {
+  const std::lock_guard guard(one_at_a_time);
+  return disk().calls;
+}
 
 }  // namespace lockstep::testing
 
@@ -134,6 +161,7 @@ ssize_t pwrite64(int fd, const void* bytes, std::size_t size, off_t offset) {
   return faults::do_pwrite(fd, bytes, size, offset);
 }
 ssize_t writev(int fd, const struct iovec* parts, int count) {
+  const faults::Turn turn;
   if (faults::counted(false)) return -1;
   if (faults::keeps_writes()) {
     off_t offset = ::lseek(fd, 0, SEEK_CUR);
@@ -147,18 +175,22 @@ ssize_t writev(int fd, const struct iovec* parts, int count) {
 int fsync(int fd) { return faults::do_sync(fd, SYS_fsync); }
 int fdatasync(int fd) { return faults::do_sync(fd, SYS_fdatasync); }
 int rename(const char* from, const char* to) noexcept {
+  const faults::Turn turn;
   if (faults::counted(false)) return -1;
   return static_cast<int>(::syscall(SYS_rename, from, to));
 }
 int mkdir(const char* path, mode_t mode) noexcept {
+  const faults::Turn turn;
   if (faults::counted(false)) return -1;
   return static_cast<int>(::syscall(SYS_mkdir, path, mode));
 }
 int ftruncate(int fd, off_t size) noexcept {
+  const faults::Turn turn;
   if (faults::counted(false)) return -1;
   return static_cast<int>(::syscall(SYS_ftruncate, fd, size));
 }
 int fallocate(int fd, int mode, off_t offset, off_t size) {
+  const faults::Turn turn;
   if (faults::counted(false)) return -1;
   return static_cast<int>(::syscall(SYS_fallocate, fd, mode, offset, size));
 }

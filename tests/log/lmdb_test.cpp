@@ -1,5 +1,6 @@
-// Shown: what LMDB does to the unwary does not reach our callers (TRAPS: LMDB). How: small maps, dead and living
-// readers in other processes, full reader tables, odd sizes; a few of the traps can only be looked for in the source.
+// Shown: what LMDB does to the unwary does not reach our callers (TRAPS: LMDB). How: the log in LMDB without the ring
+// in front of it; small maps, dead and living readers in other processes, full reader tables, odd sizes; a few of the
+// traps can only be looked for in the source.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,6 +21,7 @@ using testing::append_records;
 using ::testing::HasSubstr;
 using testing::in_child;
 using testing::make_record;
+using testing::open_lmdb;
 using testing::Process;
 using testing::read_all;
 using testing::ScopedEnv;
@@ -29,11 +31,7 @@ class LmdbTraps : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(init_store(store())); }
   fs::path store() const { return dir_ / "store"; }
-  Store open(OpenMode mode = OpenMode::Write) const {
-    auto opened = open_store(store(), mode);
-    EXPECT_TRUE(opened) << opened.error().message;
-    return opened ? std::move(*opened) : Store{};
-  }
+  std::unique_ptr<LmdbLog> open(OpenMode mode = OpenMode::Write) const { return open_lmdb(store(), mode); }
 
  private:
   TempDir dir_;
@@ -50,8 +48,8 @@ Error fill(Log& log, std::size_t payload_bytes) {
 
 TEST_F(LmdbTraps, P35_AFullMapIsSaidAndATrimMakesRoom) {
   const ScopedEnv small("LOCKSTEP_MAP_BYTES", "1048576");
-  const Store opened = open();
-  Log& log = *opened.log;
+  const auto opened = open();
+  Log& log = *opened;
   const Error full = fill(log, 10000);
   EXPECT_EQ(full.code, ErrorCode::MapFull) << full.message;
   EXPECT_EQ(exit_status(full.code), exit_status(ErrorCode::DiskFull));
@@ -67,11 +65,11 @@ TEST_F(LmdbTraps, P35_AFullMapIsSaidAndATrimMakesRoom) {
 
 TEST_F(LmdbTraps, ARecordLargerThanTheMapChangesNothing) {
   const ScopedEnv small("LOCKSTEP_MAP_BYTES", "1048576");
-  const Store opened = open();
-  ASSERT_TRUE(append_records(*opened.log, 3));
-  EXPECT_EQ(append_records(*opened.log, 1, 4 << 20).error().code, ErrorCode::MapFull);
-  EXPECT_TRUE(append_records(*opened.log, 3));
-  EXPECT_EQ(opened.log->head()->seq, Seq{6});
+  const auto opened = open();
+  ASSERT_TRUE(append_records(*opened, 3));
+  EXPECT_EQ(append_records(*opened, 1, 4 << 20).error().code, ErrorCode::MapFull);
+  EXPECT_TRUE(append_records(*opened, 3));
+  EXPECT_EQ(opened->head()->seq, Seq{6});
 }
 
 // Rounds of append and trim that only fit because old pages are used again.
@@ -85,18 +83,18 @@ void turn_over(Log& log, int rounds) {
 
 TEST_F(LmdbTraps, P37_AKilledReaderDoesNotPinPages) {
   const ScopedEnv small("LOCKSTEP_MAP_BYTES", "2097152");
-  const Store opened = open();
-  ASSERT_TRUE(append_records(*opened.log, 3));
+  const auto opened = open();
+  ASSERT_TRUE(append_records(*opened, 3));
   Process reader({LOG_TEST_HELPER, "read", store()});
   ASSERT_EQ(reader.read_line(), "reading");
   reader.kill();
-  turn_over(*opened.log, 600);
+  turn_over(*opened, 600);
 }
 
 TEST_F(LmdbTraps, P37_ALivingReaderThatPinsPagesIsNamed) {
   const ScopedEnv small("LOCKSTEP_MAP_BYTES", "2097152");
-  const Store opened = open();
-  Log& log = *opened.log;
+  const auto opened = open();
+  Log& log = *opened;
   ASSERT_TRUE(append_records(log, 3));
   Process reader({LOG_TEST_HELPER, "read", store()});
   ASSERT_EQ(reader.read_line(), "reading");
@@ -112,26 +110,26 @@ TEST_F(LmdbTraps, P37_ALivingReaderThatPinsPagesIsNamed) {
 }
 
 TEST_F(LmdbTraps, P38_DeadReadersDoNotFillTheTable) {
-  const Store opened = open();
-  ASSERT_TRUE(append_records(*opened.log, 3));
+  const auto opened = open();
+  ASSERT_TRUE(append_records(*opened, 3));
   for (int i = 0; i < 4; ++i) {  // 4 x 400 slots, of about 1,100
     Process reader({LOG_TEST_HELPER, "read", store(), "400"});
     ASSERT_EQ(reader.read_line(), "reading");
     reader.kill();
   }
-  EXPECT_EQ(read_all(*opened.log, Seq{1})->size(), 3U);
+  EXPECT_EQ(read_all(*opened, Seq{1})->size(), 3U);
 }
 
 TEST_F(LmdbTraps, P38_AFullReaderTableNamesItsPids) {
-  const Store opened = open();
-  ASSERT_TRUE(append_records(*opened.log, 3));
+  const auto opened = open();
+  ASSERT_TRUE(append_records(*opened, 3));
   Process first({LOG_TEST_HELPER, "read", store(), "1000"});
   ASSERT_EQ(first.read_line(), "reading");
   Process second({LOG_TEST_HELPER, "read", store(), "1000"});
   EXPECT_THAT(second.read_line(), HasSubstr("pid " + std::to_string(first.pid())));
-  EXPECT_TRUE(append_records(*opened.log, 1));  // a writer needs no slot
+  EXPECT_TRUE(append_records(*opened, 1));  // a writer needs no slot
   first.kill();
-  EXPECT_EQ(read_all(*opened.log, Seq{1})->size(), 4U);
+  EXPECT_EQ(read_all(*opened, Seq{1})->size(), 4U);
 }
 
 TEST_F(LmdbTraps, P41_AMapThatFindsNoAddressSpaceIsAnError) {
@@ -147,33 +145,33 @@ TEST_F(LmdbTraps, P41_AMapThatFindsNoAddressSpaceIsAnError) {
               return opened.error().message.find("address space") != std::string::npos ? "" : opened.error().message;
             }),
             "");
-  EXPECT_EQ(open().log->head()->seq, Seq{0});
+  EXPECT_EQ(open()->head()->seq, Seq{0});
 }
 
 TEST_F(LmdbTraps, AMapThatAWriterMadeLargerIsFollowed) {
   std::uint64_t seq = 0;
   {
     const ScopedEnv large("LOCKSTEP_MAP_BYTES", "16777216");
-    seq = append_records(*open().log, 200, 10000)->seq.value;
+    seq = append_records(*open(), 200, 10000)->seq.value;
   }
   const ScopedEnv small("LOCKSTEP_MAP_BYTES", "1048576");
-  const Store opened = open(OpenMode::ReadOnly);
-  EXPECT_EQ(read_all(*opened.log, Seq{1})->size(), seq);
+  const auto opened = open(OpenMode::ReadOnly);
+  EXPECT_EQ(read_all(*opened, Seq{1})->size(), seq);
 }
 
 TEST_F(LmdbTraps, P40_AReaderWithASmallerMapTakesTheWritersSize) {
-  const Store writer = open();  // 64 GiB
-  ASSERT_TRUE(append_records(*writer.log, 3));
+  const auto writer = open();  // 64 GiB
+  ASSERT_TRUE(append_records(*writer, 3));
   const ScopedEnv small("LOCKSTEP_MAP_BYTES", "262144");
   Process reader({LOG_TEST_HELPER, "follow", store()});
   ASSERT_EQ(reader.read_line(), "head 3");
-  ASSERT_TRUE(append_records(*writer.log, 300, 10000));
+  ASSERT_TRUE(append_records(*writer, 300, 10000));
   EXPECT_EQ(reader.finish(), 0);  // reads all 303 after its input ends
 }
 
 TEST_F(LmdbTraps, P46_RecordsOfEverySizeAreSeenAligned) {
-  const Store opened = open();
-  Log& log = *opened.log;
+  const auto opened = open();
+  Log& log = *opened;
   std::mt19937_64 random(testing::test_seed());
   std::vector<testing::Bytes> written;
   for (int i = 0; i < 1200; ++i) {
@@ -192,8 +190,8 @@ TEST_F(LmdbTraps, P46_RecordsOfEverySizeAreSeenAligned) {
 }
 
 TEST_F(LmdbTraps, P47_ALongLogIsTrimmedInSlices) {
-  const Store opened = open();
-  Log& log = *opened.log;
+  const auto opened = open();
+  Log& log = *opened;
   ASSERT_TRUE(append_records(log, 10000, 8));
   ASSERT_TRUE(log.trim(Seq{9990}));
   EXPECT_EQ(*log.first(), Seq{9990});
@@ -202,11 +200,11 @@ TEST_F(LmdbTraps, P47_ALongLogIsTrimmedInSlices) {
 
 TEST_F(LmdbTraps, P113_AFileThatIsTrimmedOftenStaysSmall) {
   {
-    const Store opened = open();
-    turn_over(*opened.log, 500);
+    const auto opened = open();
+    turn_over(*opened, 500);
   }
   EXPECT_LT(fs::file_size(store() / "log" / "data.mdb"), 1U << 20U);
-  EXPECT_EQ(open().log->head()->seq, Seq{500});
+  EXPECT_EQ(open()->head()->seq, Seq{500});
 }
 
 // Flags that trade safety for speed, and calls that are wrong here: none of our files mentions them but to forbid them.

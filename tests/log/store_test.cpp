@@ -14,6 +14,7 @@
 #include <fstream>
 #include <thread>
 
+#include "events/log/writer_lock.h"
 #include "tests/log/io_faults.h"
 #include "tests/log/process.h"
 #include "tests/log/support.h"
@@ -38,8 +39,7 @@ ErrorCode open_code(const fs::path& directory, OpenMode mode = OpenMode::Write) 
 TEST(Store, InitMakesWhatOpenNeeds) {
   TempDir dir;
   ASSERT_TRUE(init_store(dir / "store"));
-  for (const char* name :
-       {"log/data.mdb", "log/lock.mdb", "log/head", "log/writer.lock", "snapshots", "archive", "store.json"}) {
+  for (const char* name : {"log/data.mdb", "log/lock.mdb", "log/redo", "snapshots", "archive", "store.json"}) {
     EXPECT_TRUE(fs::exists(dir / "store" / name)) << name;
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(dir.path()), {}), 1);  // nothing is left beside it
@@ -86,7 +86,7 @@ TEST(Store, P73_OpeningNeverMakesAStore) {
 }
 
 TEST(Store, P73_AStoreWithAFileMissingIsNeverAnEmptySuccess) {
-  for (const char* name : {"store.json", "log/data.mdb", "log/head", "log/writer.lock", "log"}) {
+  for (const char* name : {"store.json", "log/data.mdb", "log/redo", "log"}) {
     for (const OpenMode mode : {OpenMode::Write, OpenMode::ReadOnly}) {
       TempDir dir;
       ASSERT_TRUE(init_store(dir / "store"));
@@ -111,7 +111,7 @@ TEST(Store, P73_WhatCanBeMadeAgainMayBeMissing) {
 }
 
 TEST(Store, APipeInPlaceOfAFileIsRefusedAndNotWaitedFor) {
-  for (const char* name : {"store.json", "log/data.mdb", "log/head", "log/writer.lock"}) {
+  for (const char* name : {"store.json", "log/data.mdb", "log/redo"}) {
     TempDir dir;
     ASSERT_TRUE(init_store(dir / "store"));
     fs::remove(dir / "store" / name);
@@ -142,15 +142,15 @@ TEST(Store, ADescriptionThatWasEditedIsDamagedAndANewerOneIsNamed) {
   ASSERT_TRUE(init_store(dir / "store"));
   const fs::path path = dir / "store" / "store.json";
   const std::string sound = file_bytes(path);
-  rewrite(path, "\"format\": 1", "\"format\": 2");
+  rewrite(path, "\"format\": 2", "\"format\": 1");
   EXPECT_EQ(open_code(dir / "store"), ErrorCode::Damaged);
   // (its checksum, worked out once outside: XXH3-64 of the other members without white space)
-  std::ofstream(path, std::ios::trunc) << R"({"checksum": "CHECKSUM", "format": 2, "anything": [1, 2]})";
-  rewrite(path, "CHECKSUM", "23948378023e66e2");
+  std::ofstream(path, std::ios::trunc) << R"({"checksum": "CHECKSUM", "format": 3, "anything": [1, 2]})";
+  rewrite(path, "CHECKSUM", "ed13927d3ba2b3ff");
   const auto newer = open_store(dir / "store", OpenMode::ReadOnly);
   ASSERT_FALSE(newer);
   EXPECT_EQ(newer.error().code, ErrorCode::NewerFormat) << newer.error().message;
-  EXPECT_THAT(newer.error().message, HasSubstr("store format 2"));
+  EXPECT_THAT(newer.error().message, HasSubstr("store format 3"));
   for (const char* text : {"", "{", "[]", "null", "{\"checksum\": 7}", "\xff\xfe"}) {
     std::ofstream(path, std::ios::trunc) << text;
     EXPECT_EQ(open_code(dir / "store"), ErrorCode::Damaged) << text;
@@ -259,7 +259,7 @@ TEST(Store, P44_AWriterInAnotherPidNamespaceIsNotReadBeside) {
   Process holder({LOG_TEST_HELPER, "hold", dir / "store"});
   ASSERT_EQ(holder.read_line(), "holding");
   const std::string text = "pid 1\nstart 7\npidns 12345678\n" + std::string(98, ' ');
-  testing::overwrite(dir / "store" / "log" / "writer.lock", 0, text);
+  testing::overwrite(dir / "store" / "log" / "redo", kWriterTextAt, text);
   const auto reader = open_store(dir / "store", OpenMode::ReadOnly);
   ASSERT_FALSE(reader);
   EXPECT_EQ(reader.error().code, ErrorCode::StorageFailed);

@@ -23,6 +23,7 @@ std::filesystem::path parent_directory() {
 }  // namespace
 
 TempDir::TempDir() {
+  ::setenv("LOCKSTEP_RING_SLOTS", std::to_string(kTestRingSlots).c_str(), 0);
   std::string name = (parent_directory() / "lockstep-log-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) std::abort();
   path_ = name;
@@ -33,8 +34,14 @@ TempDir::~TempDir() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-ScopedEnv::ScopedEnv(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
-ScopedEnv::~ScopedEnv() { ::unsetenv(name_); }
+ScopedEnv::ScopedEnv(const char* name, const std::string& value) : name_(name) {
+  if (const char* given = std::getenv(name); given != nullptr) before_ = given;
+  ::setenv(name, value.c_str(), 1);
+}
+ScopedEnv::~ScopedEnv() {
+  if (before_) ::setenv(name_, before_->c_str(), 1);
+  if (!before_) ::unsetenv(name_);
+}
 
 Bytes make_record(const Head& head, std::size_t payload_bytes, std::uint32_t count, Epoch epoch) {
   Bytes record(kRecordHeaderBytes + (payload_bytes + 7) / 8 * 8);
@@ -61,6 +68,35 @@ Result<std::vector<Bytes>> read_all(const Log& log, Seq from) {
     return Continue::Yes;
   }));
   return records;
+}
+
+StoreId store_id(const std::filesystem::path& store) {
+  const std::string text = file_bytes(store / "store.json");
+  const std::string name = "\"storeId\": \"";
+  const auto at = text.find(name);
+  StoreId id{};
+  if (at == std::string::npos) return id;
+  for (std::size_t i = 0; i < id.size(); ++i) {
+    id[i] = static_cast<std::byte>(std::stoul(text.substr(at + name.size() + 2 * i, 2), nullptr, 16));
+  }
+  return id;
+}
+
+std::unique_ptr<LmdbLog> open_lmdb(const std::filesystem::path& store, OpenMode mode) {
+  auto log = LmdbLog::open(store / "log", store_id(store), mode, false);
+  EXPECT_TRUE(log) << log.error().message;
+  return log ? std::move(*log) : nullptr;
+}
+
+void lose_newer_meta_page(const std::filesystem::path& store) {
+  constexpr std::size_t kTxnAt = 144;  // in each meta page (lmdb_pages.h)
+  const std::filesystem::path path = store / "log" / "data.mdb";
+  const std::string bytes = file_bytes(path);
+  std::uint64_t txns[2];
+  for (std::size_t i = 0; i < 2; ++i) std::memcpy(&txns[i], bytes.data() + i * 4096 + kTxnAt, sizeof txns[i]);
+  const std::size_t newer = txns[1] > txns[0] ? 1 : 0;
+  const std::uint64_t before = txns[newer] - 2;
+  overwrite(path, newer * 4096 + kTxnAt, {reinterpret_cast<const char*>(&before), sizeof before});
 }
 
 std::string file_bytes(const std::filesystem::path& path) {

@@ -4,15 +4,20 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "events/log/lmdb_log.h"
 #include "events/log/log.h"
 #include "events/log/store.h"
 
 namespace lockstep::testing {
 
-// In memory where that can be had (a flush costs nothing there); LOCKSTEP_TEST_DIR names another place.
+// In memory where that can be had (a flush costs nothing there); LOCKSTEP_TEST_DIR names another place. Once there is
+// one, stores are made with small rings, unless LOCKSTEP_RING_SLOTS is set.
+inline constexpr std::uint64_t kTestRingSlots = 256;
 class TempDir {
  public:
   TempDir();
@@ -26,7 +31,7 @@ class TempDir {
   std::filesystem::path path_;
 };
 
-// Sets an environment variable for a scope.
+// Sets an environment variable for a scope, and then what it was before.
 class ScopedEnv {
  public:
   ScopedEnv(const char* name, const std::string& value);
@@ -34,6 +39,7 @@ class ScopedEnv {
 
  private:
   const char* name_;
+  std::optional<std::string> before_;
 };
 
 using Bytes = std::vector<std::byte>;
@@ -47,6 +53,15 @@ using Bytes = std::vector<std::byte>;
 
 // All records from `from` on.
 [[nodiscard]] Result<std::vector<Bytes>> read_all(const Log& log, Seq from);
+
+// What store.json names.
+[[nodiscard]] StoreId store_id(const std::filesystem::path& store);
+
+// What of the store is in LMDB, without the ring and its lock: for tests of LMDB itself.
+[[nodiscard]] std::unique_ptr<LmdbLog> open_lmdb(const std::filesystem::path& store, OpenMode mode = OpenMode::Write);
+
+// As if the newer of LMDB's two meta pages had been lost: the commit before counts.
+void lose_newer_meta_page(const std::filesystem::path& store);
 
 [[nodiscard]] std::string file_bytes(const std::filesystem::path& path);
 void overwrite(const std::filesystem::path& path, std::uint64_t offset, std::string_view bytes);
