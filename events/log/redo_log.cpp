@@ -74,10 +74,11 @@ struct RedoLog::Impl {
   Head head{};
   RingMark mark{};          // behind the last record
   std::uint64_t covered{};  // by LMDB's last commit: a position
+  std::uint64_t freed{};    // by its last two
   std::uint64_t flushed{};  // behind the last frame in LMDB that was seen flushed: a position
   std::optional<Error> latched;
   std::optional<Error> no_room;  // what LMDB said last; asked again every so often
-  bool hurry{false};             // somebody waits for records to be moved
+  int waiters{0};                // that want records moved, or slots back
   bool stopping{false};
   Counts counts;
   std::thread mover;
@@ -99,8 +100,8 @@ struct RedoLog::Impl {
   void run() {
     std::unique_lock lock(mutex);
     for (;;) {
-      changed.wait(lock, [&] { return stopping || hurry || !waiting.empty(); });
-      changed.wait_for(lock, kMoveEvery, [&] { return stopping || hurry || waiting_bytes >= kMoveBytes; });
+      changed.wait(lock, [&] { return stopping || is_urgent() || !waiting.empty(); });
+      changed.wait_for(lock, kMoveEvery, [&] { return stopping || is_urgent() || waiting_bytes >= kMoveBytes; });
       if (latched || (stopping && waiting.empty())) return;
       const bool moved = move(lock);
       if (moved) continue;
@@ -109,11 +110,27 @@ struct RedoLog::Impl {
     }
   }
 
-  // One commit of LMDB with what waits, or with nothing: an empty one frees the slots that the last one covered, too.
+  [[nodiscard]] bool is_urgent() const { return waiters > 0 && (!waiting.empty() || freed != covered); }
+
+  // One commit of LMDB with what waits, with less of it when there is no room for all, or with nothing: an empty one
+  // frees the slots that the last one covered, too.
   bool move(std::unique_lock<std::mutex>& lock) {
     std::size_t count = 0;
     for (std::size_t bytes = 0; count < waiting.size() && bytes < kMoveBytes; ++count)
       bytes += waiting[count].record->size();
+    auto done = commit_first(count, lock);
+    while (!done && is_no_room(done.error()) && count > 1) done = commit_first(count /= 2, lock);
+    if (!done && is_no_room(done.error())) {
+      no_room = done.error();
+    } else if (!done) {
+      latched = done.error();
+    }
+    changed.notify_all();
+    return done.has_value();
+  }
+
+  // Takes the first `count` that wait into LMDB.
+  Result<void> commit_first(std::size_t count, std::unique_lock<std::mutex>& lock) {
     const RingMark moved_to = count == 0 ? mark : waiting[count - 1].mark;
     const std::uint64_t flushed_to = count == 0 ? flushed : moved_to.position;
     const std::vector<LmdbLog::Link> links = links_of(waiting, count);
@@ -121,22 +138,16 @@ struct RedoLog::Impl {
     auto done = ring->check_in_place();
     if (done) done = lmdb->append_all(links, moved_to, flushed_to);
     lock.lock();
-    if (done) {
-      for (std::size_t i = 0; i < count; ++i) waiting_bytes -= waiting[i].record->size();
-      waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
-      // Either of LMDB's meta pages may be lost, so slots stay until the commit after the one that covers them.
-      ring->free_below(std::exchange(covered, moved_to.position));
-      flushed = flushed_to;
-      no_room.reset();
-      ++counts.commits;
-      if (waiting.empty() && count == 0) hurry = false;
-    } else if (is_no_room(done.error())) {
-      no_room = done.error();
-    } else {
-      latched = done.error();
-    }
-    changed.notify_all();
-    return done.has_value();
+    if (!done) return done;
+    for (std::size_t i = 0; i < count; ++i) waiting_bytes -= waiting[i].record->size();
+    waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
+    // Either of LMDB's meta pages may be lost, so slots stay until the commit after the one that covers them.
+    freed = std::exchange(covered, moved_to.position);
+    ring->free_below(freed);
+    flushed = flushed_to;
+    no_room.reset();
+    ++counts.commits;
+    return done;
   }
 
   // Has the mover work at once, and waits until `enough`, which may look at everything under the mutex; false when it
@@ -144,13 +155,15 @@ struct RedoLog::Impl {
   template <class Enough>
   bool wait_for_mover(std::unique_lock<std::mutex>& lock, Enough enough) {
     no_room.reset();  // that was then
-    while (!enough()) {
-      if (latched || no_room) return false;
-      hurry = true;
+    ++waiters;
+    bool came = enough();
+    while (!came && !latched && !no_room) {
       changed.notify_all();
       changed.wait(lock);
+      came = enough();
     }
-    return true;
+    --waiters;
+    return came;
   }
 
   [[nodiscard]] Result<void> cannot() const {
@@ -301,7 +314,8 @@ Result<std::unique_ptr<RedoLog>> RedoLog::open(const std::filesystem::path& dire
   impl->mark = mark;
   impl->covered = mark.position;
   impl->flushed = stored->ring_flushed;
-  impl->ring->begin(mark, stored->ring.position);
+  impl->freed = stored->ring.position;
+  impl->ring->begin(mark, impl->freed);
   impl->start_mover();
   return std::unique_ptr<RedoLog>(new RedoLog(std::move(impl)));
 }
@@ -330,6 +344,7 @@ Result<void> RedoLog::trim(Seq before) {
   if (!impl_->writes) return fail(ErrorCode::Usage, "trim: the log was opened for reading only");
   {
     std::unique_lock lock(impl_->mutex);
+    if (impl_->latched) return impl_->cannot();
     const Seq end = std::min(before, next(impl_->head.seq));  // not what is appended meanwhile
     const auto moved = [&] { return impl_->waiting.empty() || impl_->waiting.front().first >= end; };
     if (!impl_->wait_for_mover(lock, moved)) {

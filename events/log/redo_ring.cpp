@@ -32,7 +32,6 @@ constexpr std::array<char, 8> kRingMagic{'L', 'K', 'S', 'T', 'R', 'I', 'N', 'G'}
 constexpr std::uint32_t kRingFormat = 1;
 constexpr std::uint64_t kSlotsMin = 64;
 constexpr std::uint64_t kSlotsMax = std::uint64_t{1} << 20U;
-constexpr std::uint64_t kFramesAt = kWriterTextAt + kSlotBytes;
 constexpr std::size_t kWriteStep = std::size_t{1} << 20U;
 
 std::uint64_t checksum_of(const WireRingHead& head) { return XXH3_64bits(&head, sizeof head - sizeof head.checksum); }

@@ -18,6 +18,7 @@ namespace lockstep {
 
 inline constexpr std::uint64_t kRingSlots = 16'384;  // 64 MiB; LOCKSTEP_RING_SLOTS overrides it, for tests
 
+inline constexpr std::uint64_t kFramesAt = kWriterTextAt + kSlotBytes;  // in the file
 [[nodiscard]] std::uint64_t ring_slots();
 
 class RedoRing {
