@@ -60,7 +60,7 @@ class LmdbKeeper final : public Keeper {
 class StoreKeeper final : public Keeper {
  public:
   StoreKeeper() {
-    const testing::ScopedEnv small("LOCKSTEP_RING_SLOTS", "64");
+    const testing::ScopedEnv small("LOCKSTEP_RING_SLOTS", std::to_string(testing::kSmallRingSlots));
     EXPECT_TRUE(init_store(dir_ / "store"));
     reopen();
   }

@@ -97,7 +97,7 @@ void expect_nothing_lost(const fs::path& directory, const SharedAck& ack, const 
 // small that it is gone round again and again.
 void cut_at_every_call(Fault fault, std::uint64_t seed) {
   TempDir dir;
-  const ScopedEnv small("LOCKSTEP_RING_SLOTS", "64");
+  const ScopedEnv small("LOCKSTEP_RING_SLOTS", std::to_string(testing::kSmallRingSlots));
   ASSERT_TRUE(init_store(dir / "store"));
   const SharedAck ack;
   for (std::uint64_t at = 1;; ++at) {
@@ -120,7 +120,7 @@ TEST(DiskFaults, P1_NothingAcknowledgedIsLostToAPowerCutAtAnyCall) {
 TEST(DiskFaults, P5_RandomPowerCutsOnOneStoreLeaveAPrefixEachTime) {
   std::mt19937_64 random(testing::test_seed());
   TempDir dir;
-  const ScopedEnv small("LOCKSTEP_RING_SLOTS", "64");
+  const ScopedEnv small("LOCKSTEP_RING_SLOTS", std::to_string(testing::kSmallRingSlots));
   ASSERT_TRUE(init_store(dir / "store"));
   const SharedAck ack;
   for (int life = 0; life < 60; ++life) {

@@ -15,7 +15,7 @@
 #include <new>
 #include <random>
 
-#include "events/log/redo_frame.h"
+#include "events/log/redo_ring.h"
 #include "tests/log/support.h"
 
 namespace lockstep {
@@ -33,8 +33,6 @@ using testing::TempDir;
 
 constexpr unsigned kHangSeconds = 500;  // for a whole batch of flips, which takes a minute
 
-constexpr std::uint64_t kRingSlots = 64;
-constexpr std::uint64_t kFramesAt = 8192;  // in log/redo
 constexpr int kRecords = 24;
 constexpr int kMoved = 12;  // to LMDB before the last writer came
 
@@ -51,7 +49,7 @@ void append_up_to(Log& log, int last) {
 enum class End { Clean, Kill };
 
 std::vector<Bytes> make_store(const fs::path& directory, End end) {
-  const testing::ScopedEnv small("LOCKSTEP_RING_SLOTS", std::to_string(kRingSlots));
+  const testing::ScopedEnv small("LOCKSTEP_RING_SLOTS", std::to_string(testing::kSmallRingSlots));
   EXPECT_TRUE(init_store(directory));
   append_up_to(*open_store(directory, OpenMode::Write)->log, kMoved);
   EXPECT_EQ(in_child([&]() -> std::string {

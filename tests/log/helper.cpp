@@ -3,6 +3,7 @@
 //
 //   hold STORE      opens for writing, and holds the lock
 //   read STORE N    stands in N nested reads, each with its own transaction
+//   watch STORE N   reads everything N times and holds each time to its chain and to the head of before; says "watched"
 //   follow STORE    says "head N"; after the wait it reads everything again, and counts
 
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <functional>
 #include <string>
 
+#include "events/log/chain.h"
 #include "events/log/store.h"
 
 namespace {
@@ -52,6 +54,46 @@ int follow(const Log& log) {
   return done && head && last == head->seq.value && last > before->seq.value ? 0 : 1;
 }
 
+// What a look at the log must be: records that follow each other by their hashes, from where it begins to the head that
+// was asked for before, or further. "" or what it is not.
+std::string look(const Log& log, Head& before) {
+  const auto head = log.head();
+  if (!head) return head.error().message;
+  if (head->seq < before.seq) return "the head went back";
+  ChainReader chain(Seq{}, Check::Full);
+  Head end{};
+  const auto visit = [&](const RecordHeader&, std::span<const std::byte> record) -> Result<Continue> {
+    const auto header = chain.read(record, "watch");
+    if (!header) return tl::unexpected(header.error());
+    end = head_after(*header, record);
+    return Continue::Yes;
+  };
+  for (;;) {
+    const auto first = log.first();
+    if (!first) return first.error().message;
+    const auto done = log.read(*first, visit);
+    if (done) break;
+    if (done.error().code != ErrorCode::Trimmed) return done.error().message;
+    chain = ChainReader(Seq{}, Check::Full);  // a writer has trimmed since we asked
+  }
+  if (end.seq < head->seq) return "it ends at " + std::to_string(end.seq.value) + " before its head";
+  if (end.seq == head->seq && end != *head) return "another head";
+  before = end;
+  return "";
+}
+
+int watch(const Log& log, int n) {
+  Head before{};
+  for (int i = 0; i < n; ++i) {
+    if (const std::string wrong = look(log, before); !wrong.empty()) {
+      say_and_wait(wrong.c_str());
+      return 1;
+    }
+  }
+  say_and_wait("watched");
+  return 0;
+}
+
 int run(const char* what, const char* directory, int n) {
   const bool hold = std::strcmp(what, "hold") == 0;
   const auto store = open_store(directory, hold ? OpenMode::Write : OpenMode::ReadOnly);
@@ -64,6 +106,7 @@ int run(const char* what, const char* directory, int n) {
     return 0;
   }
   if (std::strcmp(what, "follow") == 0) return follow(*store->log);
+  if (std::strcmp(what, "watch") == 0) return watch(*store->log, n);
   for (;;) {
     const auto first = store->log->first();
     const auto done = first ? nest(*store->log, *first, n) : tl::unexpected(first.error());

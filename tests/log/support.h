@@ -18,6 +18,7 @@ namespace lockstep::testing {
 // In memory where that can be had (a flush costs nothing there); LOCKSTEP_TEST_DIR names another place. Once there is
 // one, stores are made with small rings, unless LOCKSTEP_RING_SLOTS is set.
 inline constexpr std::uint64_t kTestRingSlots = 256;
+inline constexpr std::uint64_t kSmallRingSlots = 64;  // for tests of a ring that is full, or gone round
 class TempDir {
  public:
   TempDir();
