@@ -278,8 +278,8 @@ RedoLog::RedoLog(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 RedoLog::~RedoLog() { impl_->stop_mover(); }
 
-Result<void> RedoLog::create(const std::filesystem::path& directory, const StoreId& store) {
-  LOCKSTEP_TRY(RedoRing::create(directory / "redo", store));
+Result<void> RedoLog::create(const std::filesystem::path& directory, const StoreId& store, std::uint64_t ring_slots) {
+  LOCKSTEP_TRY(RedoRing::create(directory / "redo", store, ring_slots));
   return LmdbLog::create(directory, store);
 }
 

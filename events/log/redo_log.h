@@ -18,7 +18,8 @@ namespace lockstep {
 class RedoLog final : public Log {
  public:
   // An empty log in an existing, empty directory; synced, the directory too.
-  [[nodiscard]] static Result<void> create(const std::filesystem::path& directory, const StoreId& store);
+  [[nodiscard]] static Result<void> create(const std::filesystem::path& directory, const StoreId& store,
+                                           std::uint64_t ring_slots);
 
   // With `lock`, which is on log/redo, for writing: what the ring has beyond LMDB is moved there, and synced, before
   // this returns. Without for reading, also beside a live writer; then nothing is written. Errors: NotAStore (files

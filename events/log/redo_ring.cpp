@@ -59,7 +59,8 @@ Result<void> check(const WireRingHead& head, std::uint64_t size, const StoreId& 
 
 std::uint64_t ring_slots() {
   const char* given = std::getenv("LOCKSTEP_RING_SLOTS");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : kRingSlots;
+  if (given == nullptr) return kRingSlots;
+  return std::clamp<std::uint64_t>(std::strtoull(given, nullptr, 10), kSlotsMin, kSlotsMax);
 }
 
 Result<void> RedoRing::create(const std::filesystem::path& path, const StoreId& store, std::uint64_t slots) {

@@ -16,9 +16,9 @@
 
 namespace lockstep {
 
-inline constexpr std::uint64_t kRingSlots = 16'384;  // 64 MiB; LOCKSTEP_RING_SLOTS overrides it, for tests
-
+inline constexpr std::uint64_t kRingSlots = 16'384;  // 64 MiB
 inline constexpr std::uint64_t kFramesAt = kWriterTextAt + kSlotBytes;  // in the file
+// kRingSlots, or what LOCKSTEP_RING_SLOTS says, within bounds.
 [[nodiscard]] std::uint64_t ring_slots();
 
 class RedoRing {
@@ -26,7 +26,7 @@ class RedoRing {
   // A new file, written through and synced, so that no later frame changes anything but its own bytes. Between 64 and
   // 2^20 slots.
   [[nodiscard]] static Result<void> create(const std::filesystem::path& path, const StoreId& store,
-                                           std::uint64_t slots = ring_slots());
+                                           std::uint64_t slots);
   // For reading, or with the lock, which is on this file, for writing through the descriptor that holds it. Errors:
   // NotAStore, Damaged (also: of another store), NewerFormat, StorageFailed.
   [[nodiscard]] static Result<RedoRing> open(const std::filesystem::path& path, const StoreId& store,

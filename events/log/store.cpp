@@ -150,14 +150,14 @@ void remove_leftovers(const fs::path& parent, const std::string& prefix) {
   for (const auto& path : dead) fs::remove_all(path, ignored);
 }
 
-Result<void> build_store(const fs::path& directory) {
+Result<void> build_store(const fs::path& directory, std::uint64_t slots) {
   StoreId id{};
   if (RAND_bytes(reinterpret_cast<unsigned char*>(id.data()), static_cast<int>(id.size())) != 1) {
     return fail(ErrorCode::StorageFailed, "no random bytes for a store id");
   }
   LOCKSTEP_TRY(make_directory(directory));
   for (const char* name : {"log", "snapshots", "archive"}) LOCKSTEP_TRY(make_directory(directory / name));
-  LOCKSTEP_TRY(RedoLog::create(directory / "log", id));
+  LOCKSTEP_TRY(RedoLog::create(directory / "log", id, slots));
   LOCKSTEP_TRY(write_new_file(directory / "store.json", bytes_of(store_file_text(id))));
   return sync_directory(directory);
 }
@@ -220,7 +220,7 @@ Result<void> check_new_store(const fs::path& directory) {
   return check_parent(target.parent_path());
 }
 
-Result<void> init_store(const fs::path& directory, const FillStore& fill) {
+Result<void> init_store(const fs::path& directory, const NewStore& options) {
   LOCKSTEP_TRY(check_new_store(directory));
   const fs::path target = clean(directory);
   const fs::path parent = target.parent_path();
@@ -228,8 +228,8 @@ Result<void> init_store(const fs::path& directory, const FillStore& fill) {
   const std::string prefix = fmt::format(".{}.init-", target.filename().string().substr(0, kNameBytesKept));
   remove_leftovers(parent, prefix);
   const fs::path built = parent / fmt::format("{}{}", prefix, ::getpid());
-  auto done = build_store(built);
-  if (done && fill) done = fill(built);
+  auto done = build_store(built, options.ring_slots == 0 ? ring_slots() : options.ring_slots);
+  if (done && options.fill) done = options.fill(built);
   if (done) done = publish(built, target);
   if (!done) {
     std::error_code ignored;
@@ -285,7 +285,7 @@ Result<void> bring_up_to_date(const fs::path& directory, const StoreId& id, Open
   const fs::path log = directory / "log";
   std::error_code ignored;
   fs::remove(log / "redo.new", ignored);
-  if (auto made = RedoRing::create(log / "redo.new", id); !made) {
+  if (auto made = RedoRing::create(log / "redo.new", id, ring_slots()); !made) {
     fs::remove(log / "redo.new", ignored);  // its room is what was missing, perhaps
     return made;
   }

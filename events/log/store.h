@@ -35,7 +35,11 @@ struct Store {
 // temporary name, which it is given: the store is there with them or not at all. Errors: those of check_new_store() and
 // of `fill`, DiskFull, NetworkFilesystem.
 using FillStore = std::function<Result<void>(const std::filesystem::path& built)>;
-[[nodiscard]] Result<void> init_store(const std::filesystem::path& directory, const FillStore& fill = {});
+struct NewStore {
+  std::uint64_t ring_slots{0};  // of 4 KiB; 0 = 16,384, or what LOCKSTEP_RING_SLOTS says. Small ones are for tests.
+  FillStore fill{};
+};
+[[nodiscard]] Result<void> init_store(const std::filesystem::path& directory, const NewStore& options = {});
 
 // Errors: NotAStore, NewerFormat, Damaged, Locked (names the pid), NetworkFilesystem, DiskFull, StorageFailed.
 [[nodiscard]] Result<Store> open_store(const std::filesystem::path& directory, OpenMode mode);

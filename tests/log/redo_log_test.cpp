@@ -355,7 +355,7 @@ TEST_F(RedoLogs, P73_ANewRingInPlaceOfALostOneIsRefused) {
   ASSERT_TRUE(append_records(*open().log, 5));
   fs::remove(redo());
   EXPECT_EQ(open_store(store(), OpenMode::Write).error().code, ErrorCode::NotAStore);
-  ASSERT_TRUE(RedoRing::create(redo(), id));
+  ASSERT_TRUE(RedoRing::create(redo(), id, kSmallRingSlots));
   expect_refused("this ring is older than data.mdb");
 }
 

@@ -48,11 +48,12 @@ Outcome<void> fill(const fs::path& directory, const InventoryResult& inventory) 
 
 Outcome<void> init_with_hosts(const fs::path& directory, const InventoryResult& inventory) {
   Outcome<void> filled;
-  const auto made = init_store(directory, [&](const fs::path& built) -> Result<void> {
+  const auto fill_it = [&](const fs::path& built) -> Result<void> {
     filled = fill(built, inventory);
     if (filled) return {};
     return fail(ErrorCode::StorageFailed, filled.error().message);
-  });
+  };
+  const auto made = init_store(directory, {.fill = fill_it});
   if (made) return {};
   if (filled) return refuse(made.error());
   filled.error().message = made.error().message;  // which names the store as its owner does

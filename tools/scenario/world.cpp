@@ -80,7 +80,7 @@ Result<std::unique_ptr<World>> World::open(const ScenarioOptions& options) {
     LOCKSTEP_TRY(temporary);
     world->temporary_ = std::move(*temporary);
   }
-  if (options.store == ScenarioStore::Lmdb) LOCKSTEP_TRY(init_store(world->directory()));
+  if (options.store == ScenarioStore::Lmdb) LOCKSTEP_TRY(init_store(world->directory(), {.ring_slots = 256}));
   LOCKSTEP_TRY(world->open_store());
   LOCKSTEP_TRY(world->start(Count::Yes));
   return world;
