@@ -339,14 +339,15 @@ Result<void> RedoLog::append(std::span<const std::byte> record) {
 
 Result<void> RedoLog::read(Seq from, const Visit& visit) const { return impl_->read(from, visit); }
 
-// Of what LMDB has: all that ends before `before` is moved there first.
+// Of what LMDB has: all up to the record that holds `before` is moved there first.
 Result<void> RedoLog::trim(Seq before) {
   if (!impl_->writes) return fail(ErrorCode::Usage, "trim: the log was opened for reading only");
   {
     std::unique_lock lock(impl_->mutex);
     if (impl_->latched) return impl_->cannot();
-    const Seq end = std::min(before, next(impl_->head.seq));  // not what is appended meanwhile
-    const auto moved = [&] { return impl_->waiting.empty() || impl_->waiting.front().first >= end; };
+    // Also the record that stays, since LMDB keeps its last one; but not what is appended meanwhile.
+    const Seq last = std::min(before, impl_->head.seq);
+    const auto moved = [&] { return impl_->waiting.empty() || impl_->waiting.front().first > last; };
     if (!impl_->wait_for_mover(lock, moved)) {
       if (impl_->latched) return impl_->cannot();
       lock.unlock();

@@ -56,14 +56,17 @@ class SharedAck {
 };
 
 // A life of a writer: opens, appends records of many sizes and trims now and then, and notes what it was told is done.
-std::string live(const fs::path& directory, const FaultPlan& plan, int steps, const SharedAck& ack) {
+constexpr std::size_t kSizesUpTo = 9000;
+constexpr std::size_t kLargeSizesUpTo = 90'000;  // more than a quarter of a small ring, which they fill again and again
+std::string live(const fs::path& directory, const FaultPlan& plan, int steps, const SharedAck& ack,
+                 std::size_t sizes = kSizesUpTo) {
   testing::arm(plan);
   const auto store = open_store(directory, OpenMode::Write);
   if (!store) return store.error().message;
   Log& log = *store->log;
   for (int i = 0; i < steps; ++i) {
     const std::uint64_t seq = log.head()->seq.value;
-    const auto done = log.append(make_record(*log.head(), (seq * 997) % 9000 + 8));
+    const auto done = log.append(make_record(*log.head(), (seq * 9973) % sizes + 8));
     if (!done) return done.error().message;
     ack->seq = seq + 1;
     if (seq % 5 == 4) {
@@ -95,7 +98,7 @@ void expect_nothing_lost(const fs::path& directory, const SharedAck& ack, const 
 
 // Lives one after another on the same store, each cut at the next call, until one comes to its end. Its ring is so
 // small that it is gone round again and again.
-void cut_at_every_call(Fault fault, std::uint64_t seed) {
+void cut_at_every_call(Fault fault, std::uint64_t seed, std::size_t sizes) {
   TempDir dir;
   const ScopedEnv small("LOCKSTEP_RING_SLOTS", std::to_string(testing::kSmallRingSlots));
   ASSERT_TRUE(init_store(dir / "store"));
@@ -103,7 +106,7 @@ void cut_at_every_call(Fault fault, std::uint64_t seed) {
   for (std::uint64_t at = 1;; ++at) {
     ASSERT_LT(at, 2000U);
     const std::string ended =
-        in_child([&] { return live(dir / "store", {.fault = fault, .at = at, .seed = seed + at}, 12, ack); });
+        in_child([&] { return live(dir / "store", {.fault = fault, .at = at, .seed = seed + at}, 12, ack, sizes); });
     if (ended.empty()) break;
     ASSERT_EQ(ended, "crashed");
     expect_nothing_lost(dir / "store", ack, "cut at call " + std::to_string(at));
@@ -111,10 +114,15 @@ void cut_at_every_call(Fault fault, std::uint64_t seed) {
   }
 }
 
-TEST(DiskFaults, P1_NothingAcknowledgedIsLostToAKillAtAnyCall) { cut_at_every_call(Fault::Kill, 0); }
+TEST(DiskFaults, P1_NothingAcknowledgedIsLostToAKillAtAnyCall) {
+  cut_at_every_call(Fault::Kill, 0, kSizesUpTo);
+  cut_at_every_call(Fault::Kill, 0, kLargeSizesUpTo);
+}
 
 TEST(DiskFaults, P1_NothingAcknowledgedIsLostToAPowerCutAtAnyCall) {
-  cut_at_every_call(Fault::PowerCut, testing::test_seed());
+  const std::uint64_t seed = testing::test_seed();
+  cut_at_every_call(Fault::PowerCut, seed, kSizesUpTo);
+  cut_at_every_call(Fault::PowerCut, seed, kLargeSizesUpTo);
 }
 
 TEST(DiskFaults, P5_RandomPowerCutsOnOneStoreLeaveAPrefixEachTime) {

@@ -210,26 +210,15 @@ TEST_F(RedoLogs, P31_P35_AFullMapIsSaidWhenTheRingIsNearlyFullAndATrimMakesRoom)
   expect_history(last + 100);
 }
 
-TEST_F(RedoLogs, ATrimOfEverythingDoesNotWaitForWhatIsAppendedMeanwhile) {
-  EXPECT_EQ(in_child([&]() -> std::string {
-              ::alarm(100);
-              const auto opened = open_store(store(), OpenMode::Write);
-              Log& log = *opened->log;
-              if (!append_records(log, 50)) return "no append";
-              std::atomic<bool> trimmed{false};
-              std::thread busy([&] {
-                while (!trimmed && append_records(log, 1)) {
-                }
-              });
-              std::string wrong;
-              for (int i = 0; i < 20 && wrong.empty(); ++i) {
-                if (const auto done = log.trim(Seq{1U << 30U}); !done) wrong = done.error().message;
-              }
-              trimmed = true;
-              busy.join();
-              return wrong;
-            }),
-            "");
+TEST_F(RedoLogs, ATrimForgetsAllThatEndsBeforeAlsoWhenTheNextRecordIsInTheRingAlone) {
+  ASSERT_TRUE(append_records(*open().log, 5));
+  const Store opened = open();
+  ASSERT_TRUE(append_records(*opened.log, 5));
+  ASSERT_TRUE(opened.log->trim(Seq{6}));
+  EXPECT_EQ(*opened.log->first(), Seq{6});
+  ASSERT_TRUE(append_records(*opened.log, 5));
+  ASSERT_TRUE(opened.log->trim(Seq{1000}));
+  EXPECT_EQ(*opened.log->first(), Seq{15});
 }
 
 // ---- slots given back ----------------------------------------------------------------------------------------------
@@ -384,6 +373,19 @@ TEST_F(RedoLogs, AReaderBesideALiveWriterSeesAPrefixWithoutAGap) {
   waits.join();
   EXPECT_EQ(said, "watched");
   EXPECT_EQ(reader.finish(), 0);
+}
+
+TEST_F(RedoLogs, P101_TheLateFrameOfAWriterBeforeIsIgnored) {
+  append_and_kill(3);
+  open();
+  const auto stored = open_lmdb(store(), OpenMode::ReadOnly)->stored_head();
+  EXPECT_EQ(stored->ring, (RingMark{2, 3}));
+  Bytes frame(kSlotBytes);
+  lay_frame(make_record(stored->head), {1, 3}, frame);
+  overwrite(redo(), kFramesAt + 3 * kSlotBytes, {reinterpret_cast<const char*>(frame.data()), frame.size()});
+  expect_history(3);
+  append_and_kill(2);
+  expect_history(5);
 }
 
 TEST_F(RedoLogs, P6_AWriterWhoseRingWasReplacedStops) {

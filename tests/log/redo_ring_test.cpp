@@ -117,9 +117,11 @@ class Ring : public ::testing::Test {
 // ---- making and opening --------------------------------------------------------------------------------------------
 
 TEST_F(Ring, IsWrittenThroughWhenItIsMadeAndEmpty) {
+  const fs::path large = path().string() + ".large";
+  ASSERT_TRUE(RedoRing::create(large, kStore, 1000));
   struct stat info {};
-  ASSERT_EQ(::stat(path().c_str(), &info), 0);
-  EXPECT_EQ(static_cast<std::uint64_t>(info.st_size), kFramesAt + kSmallRingSlots * kSlotBytes);
+  ASSERT_EQ(::stat(large.c_str(), &info), 0);
+  EXPECT_EQ(static_cast<std::uint64_t>(info.st_size), kFramesAt + 1000 * kSlotBytes);
   EXPECT_GE(info.st_blocks * 512, info.st_size);  // no holes
   EXPECT_TRUE(tail({})->records.empty());
   EXPECT_TRUE(tail({9, kFarOn})->records.empty());
