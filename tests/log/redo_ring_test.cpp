@@ -154,7 +154,9 @@ TEST_F(Ring, P16_EveryFlippedByteOfItsHeadIsRefused) {
 TEST_F(Ring, OfAnotherStoreOrLengthIsRefused) {
   StoreId other = kStore;
   other[15] = std::byte{9};
-  EXPECT_THAT(RedoRing::open(path(), other, std::nullopt).error().message, HasSubstr("another store"));
+  const auto mixed = RedoRing::open(path(), other, std::nullopt);
+  ASSERT_FALSE(mixed);
+  EXPECT_THAT(mixed.error().message, HasSubstr("another store"));
   for (const std::uint64_t size :
        {kFramesAt + kSmallRingSlots * kSlotBytes - 1, kFramesAt + kSmallRingSlots * kSlotBytes + kSlotBytes,
         std::uint64_t{4096}, std::uint64_t{100}, std::uint64_t{0}}) {
