@@ -113,27 +113,31 @@ class RedoLogs : public ::testing::Test {
 
 TEST_F(RedoLogs, WhatAKilledWriterLeftIsReadAndTakenOver) {
   append_and_kill(10);
-  EXPECT_EQ(lmdb_seq(), 0U);
+  const std::uint64_t moved = lmdb_seq();  // mostly none
   {
     const Store reader = open(OpenMode::ReadOnly);
     EXPECT_EQ(reader.log->head()->seq, Seq{10});
     EXPECT_EQ(read_all(*reader.log, Seq{1})->size(), 10U);
     EXPECT_EQ(read_all(*reader.log, Seq{7})->size(), 4U);
   }
-  EXPECT_EQ(lmdb_seq(), 0U);
+  EXPECT_EQ(lmdb_seq(), moved);
   expect_history(10);
 }
 
 // It may stand in the page cache alone, after a flush that failed: it is written again, and synced, before the first
 // acknowledgement; and that the ring lacks it later is no sign of an older ring.
 TEST_F(RedoLogs, P28_WhatWasFoundIsInLmdbBeforeAnythingIsAppended) {
-  append_and_kill(5);
-  append_and_kill(5);
-  kill_after([](Log&) { return ""; });
-  EXPECT_EQ(lmdb_seq(), 10U);
-  const RingMark mark = open_lmdb(store(), OpenMode::ReadOnly)->stored_head()->ring;
-  overwrite(redo(), kFramesAt + (mark.position - 1) * kSlotBytes, std::string(kSlotBytes, '\0'));
-  expect_history(10);
+  std::uint64_t last = 0;
+  LogHead stored{};
+  do {  // (once, unless the writer was held up for so long that it moved its records)
+    append_and_kill(5);
+    kill_after([](Log&) { return ""; });
+    last += 5;
+    EXPECT_EQ(lmdb_seq(), last);
+    stored = *open_lmdb(store(), OpenMode::ReadOnly)->stored_head();
+  } while (stored.ring_flushed == stored.ring.position && last < kSmallRingSlots);
+  overwrite(redo(), kFramesAt + (stored.ring.position - 1) * kSlotBytes, std::string(kSlotBytes, '\0'));
+  expect_history(last);
 }
 
 TEST_F(RedoLogs, ACommitOfLmdbTakesManyRecords) {
@@ -158,7 +162,8 @@ TEST_F(RedoLogs, AfterSomebodyHasWaitedCommitsAreFewAgain) {
 TEST_F(RedoLogs, P1_ACutIsReportedOnceAndTheLogGoesOn) {
   append_and_kill(3);
   const auto stored = open_lmdb(store(), OpenMode::ReadOnly)->stored_head();
-  const RingMark torn{stored->ring.id, stored->ring.position + 3};
+  const auto ring = RedoRing::open(redo(), testing::store_id(store()), std::nullopt);
+  const RingMark torn = ring->tail(stored->ring, stored->head, RedoRing::Writer::Gone)->mark;
   Bytes frame(kSlotBytes);
   lay_frame(make_record(*open(OpenMode::ReadOnly).log->head()), torn, frame);
   overwrite(redo(), kFramesAt + torn.position * kSlotBytes, {reinterpret_cast<const char*>(frame.data()), 3000});
@@ -393,6 +398,7 @@ TEST_F(RedoLogs, P6_AWriterWhoseRingWasReplacedStops) {
   ASSERT_TRUE(append_records(*opened.log, 3));
   fs::copy_file(redo(), redo().string() + ".copy");
   fs::rename(redo().string() + ".copy", redo());
+  (void)append_records(*opened.log, 1);  // is acknowledged, unless it has been noticed by then
   const auto trimmed = opened.log->trim(Seq{4});
   ASSERT_FALSE(trimmed);
   EXPECT_EQ(trimmed.error().code, ErrorCode::NotLeader) << trimmed.error().message;
