@@ -33,6 +33,7 @@ constexpr std::uint32_t kRingFormat = 1;
 constexpr std::uint64_t kSlotsMin = 64;
 constexpr std::uint64_t kSlotsMax = std::uint64_t{1} << 20U;
 constexpr std::size_t kWriteStep = std::size_t{1} << 20U;
+constexpr std::uint64_t kReadSlots = 256;  // at a time, where all are looked at
 
 std::uint64_t checksum_of(const WireRingHead& head) { return XXH3_64bits(&head, sizeof head - sizeof head.checksum); }
 
@@ -228,11 +229,11 @@ Result<void> RedoRing::check_reaches(std::uint64_t flushed) const {
 // A frame is written only after the one before it is flushed. So a whole one beyond a gap says that what stood in the
 // gap was acknowledged, or that LMDB is older than this ring.
 Result<void> RedoRing::check_nothing_beyond(const Tail& tail) const {
+  std::vector<std::byte> bytes(std::min(kReadSlots, slots_) * kSlotBytes);
   for (std::uint64_t slot = 0; slot < slots_; ++slot) {
-    std::array<std::byte, kSectorBytes> sector{};
-    auto got = read_at(file(), sector, offset_of(slot), path_);
-    LOCKSTEP_TRY(got);
-    const auto head = frame_head(sector);
+    const std::uint64_t at = slot % kReadSlots * kSlotBytes;
+    if (at == 0) LOCKSTEP_TRY(read_at(file(), bytes, offset_of(slot), path_));
+    const auto head = frame_head(std::span(bytes).subspan(at, kSectorBytes));
     if (!head || head->mark.position % slots_ != slot || head->mark.position < tail.mark.position) continue;
     auto found = look_at(head->mark.position, tail.mark.id);  // of a writer that was deposed: never acknowledged
     if (!found || found->look != Look::Whole) continue;
