@@ -54,6 +54,8 @@ class Planner {
       listing = std::move(*listed);
     }
     LOCKSTEP_TRY(look_at_log());
+    if (const std::string cut = log_.cut(); !cut.empty())
+      plan_.why.push_back(fmt::format("left out, for it was never acknowledged: {}", cut));
     for (const Error& error : listing.damaged) pass_over(error);
     for (const auto& [path, error] : unusable_) pass_over(error);
     for (const SnapshotInfo& info : listing.snapshots) {

@@ -1,12 +1,13 @@
 #pragma once
 // The ordered durable log: records appended at the head, read from any seq, trimmed from the front. One interface for
-// every place that can keep one: memory (tests, scenarios), LMDB (the store), later a ring in front of it and etcd.
+// every place that can keep one: memory (tests, scenarios), a redo ring in front of LMDB (the store), later etcd.
 //
 // Calls come from one thread at a time unless an implementation says otherwise. The caller builds the record
 // (record.h); the log checks that it follows the head, so a controller with an old view cannot append (P6).
 
 #include <functional>
 #include <span>
+#include <string>
 
 #include "events/error.h"
 #include "events/ids.h"
@@ -38,6 +39,10 @@ class Log {
   // visits nothing. Every visited record has passed its fast check and follows the one before it.
   using Visit = std::function<Result<Continue>(const RecordHeader& header, std::span<const std::byte> record)>;
   [[nodiscard]] virtual Result<void> read(Seq from, const Visit& visit) const = 0;
+
+  // What stood behind the last record when this was opened and was left out, for it was never whole and so never
+  // acknowledged; "" = nothing.
+  [[nodiscard]] virtual std::string cut() const { return {}; }
 
   // Forgets whole records that end before `before`, in slices that do not stall appends. Never the last record.
   [[nodiscard]] virtual Result<void> trim(Seq before) = 0;

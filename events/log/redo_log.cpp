@@ -218,9 +218,13 @@ struct RedoLog::Impl {
 
   // ---- reading
   // What a writer that is gone has left in the ring.
-  [[nodiscard]] Result<void> check_left(const LogHead& stored, const std::filesystem::path& path) const {
+  [[nodiscard]] Result<void> look_at_left(const LogHead& stored, const std::filesystem::path& path) {
     auto sound = ring->check_reaches(stored.ring_flushed);
-    if (sound) sound = ring->tail(stored.ring, stored.head, RedoRing::Writer::Gone).map([](const auto&) {});
+    if (sound) {
+      auto tail = ring->tail(stored.ring, stored.head, RedoRing::Writer::Gone);
+      if (tail) cut = tail->cut;
+      sound = std::move(tail).map([](const auto&) {});
+    }
     if (sound) return {};
     const auto owner = WriterLock::owner(path);  // one that came meanwhile writes on
     return owner && !*owner ? sound : Result<void>{};
@@ -298,7 +302,7 @@ Result<std::unique_ptr<RedoLog>> RedoLog::open(const std::filesystem::path& dire
   auto stored = impl->lmdb->stored_head();
   LOCKSTEP_TRY(stored);
   if (!impl->writes) {
-    if (!alive) LOCKSTEP_TRY(impl->check_left(*stored, directory / "redo"));
+    if (!alive) LOCKSTEP_TRY(impl->look_at_left(*stored, directory / "redo"));
     return std::unique_ptr<RedoLog>(new RedoLog(std::move(impl)));
   }
   LOCKSTEP_TRY(impl->ring->check_reaches(stored->ring_flushed));
@@ -364,6 +368,6 @@ RedoLog::Counts RedoLog::counts() const {
   return impl_->counts;
 }
 
-const std::string& RedoLog::cut() const { return impl_->cut; }
+std::string RedoLog::cut() const { return impl_->cut; }
 
 }  // namespace lockstep

@@ -35,6 +35,7 @@ class RedoLog final : public Log {
   [[nodiscard]] Result<void> append(std::span<const std::byte> record) override;
   [[nodiscard]] Result<void> read(Seq from, const Visit& visit) const override;
   [[nodiscard]] Result<void> trim(Seq before) override;
+  [[nodiscard]] std::string cut() const override;
 
   // For metrics and tests.
   struct Counts {
@@ -42,8 +43,6 @@ class RedoLog final : public Log {
     std::uint64_t commits{};  // of LMDB behind the ring
   };
   [[nodiscard]] Counts counts() const;
-  // What was cut from the ring when it was opened for writing; "" for nothing.
-  [[nodiscard]] const std::string& cut() const;
 
  private:
   struct Impl;

@@ -16,7 +16,7 @@
 
 namespace lockstep {
 
-inline constexpr std::uint64_t kRingSlots = 16'384;  // 64 MiB
+inline constexpr std::uint64_t kRingSlots = 16'384;                     // 64 MiB
 inline constexpr std::uint64_t kFramesAt = kWriterTextAt + kSlotBytes;  // in the file
 // kRingSlots, or what LOCKSTEP_RING_SLOTS says, within bounds.
 [[nodiscard]] std::uint64_t ring_slots();

@@ -85,6 +85,29 @@ void flip_middle(const std::filesystem::path& path) {
   file.put(byte);
 }
 
+// A log whose end was torn before this start.
+class TornLog final : public Log {
+ public:
+  explicit TornLog(Log& whole) : whole_(whole) {}
+  [[nodiscard]] Result<Head> head() const override { return whole_.head(); }
+  [[nodiscard]] Result<Seq> first() const override { return whole_.first(); }
+  [[nodiscard]] Result<void> append(std::span<const std::byte> record) override { return whole_.append(record); }
+  [[nodiscard]] Result<void> read(Seq from, const Visit& visit) const override { return whole_.read(from, visit); }
+  [[nodiscard]] Result<void> trim(Seq before) override { return whole_.trim(before); }
+  [[nodiscard]] std::string cut() const override { return "slot 7: a frame that was cut"; }
+
+ private:
+  Log& whole_;
+};
+
+TEST_F(Recover, SaysWhatTheLogLeftOut) {
+  build();
+  const TornLog torn(log_);
+  const auto plan = plan_recovery(torn, &snapshots_);
+  ASSERT_TRUE(plan.has_value()) << plan.error().message;
+  EXPECT_THAT(plan->why, Contains("left out, for it was never acknowledged: slot 7: a frame that was cut"));
+}
+
 TEST_F(Recover, FromAnEmptyLogIsTheEmptyState) {
   const auto recovered = recover(log_, &snapshots_);
   ASSERT_TRUE(recovered.has_value()) << recovered.error().message;

@@ -131,6 +131,8 @@ class LiveRun {
 
   void tell_recovery() {
     const RecoveryReport& report = engine_->recovery();
+    if (const std::string cut = store_->log->cut(); !cut.empty())
+      logger_->warn("left out, for it was never acknowledged: {}", cut);
     const std::string from = report.plan.from_snapshot
                                  ? fmt::format("snapshot at seq {} and ", report.plan.snapshot.head.seq.value)
                                  : std::string();
