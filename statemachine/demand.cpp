@@ -51,13 +51,15 @@ std::string role_domain(const State& state, const Group& group, RoleIndex role) 
 std::string role_domain(const State& state, const RoleSpec& role, const std::vector<Slice>& slices) {
   const std::string& level = role.topology.required;
   const Host* host = level.empty() || slices.empty() ? nullptr : state.host(slices.front().host);
-  if (host == nullptr) return {};
-  const HostInfo& info = host->facts.info;
-  if (level == "host") return host_path(info);
+  return host == nullptr ? std::string{} : level_domain(state, level, host->facts.info);
+}
+
+std::string level_domain(const State& state, std::string_view level, const HostInfo& host) {
+  if (level == "host") return host_path(host);
   const auto& levels = state.head.levels;
   const auto found = std::find(levels.begin(), levels.end(), level);
   const auto depth = static_cast<std::size_t>(found - levels.begin()) + 1;
-  return found == levels.end() || info.at.size() < depth ? std::string{} : domain_path(info.at, depth);
+  return found == levels.end() || host.at.size() < depth ? std::string{} : domain_path(host.at, depth);
 }
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> demand_counts(const Group& group) {

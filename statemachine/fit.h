@@ -61,6 +61,8 @@ struct Fit {
 // The sizes of that demand by role: of whole_demand(group), and of whole_demand(group, true).
 [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> demand_counts(const Group& group);
 
+// The host's domain of a level, which may be "host". Empty when it is in none.
+[[nodiscard]] std::string level_domain(const State& state, std::string_view level, const HostInfo& host);
 // The role's own domain, by what it holds. Empty where it requires none, or holds nothing that could tell.
 [[nodiscard]] std::string role_domain(const State& state, const Group& group, RoleIndex role);
 // The same for a role of which a member is on `slices`.

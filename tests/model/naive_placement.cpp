@@ -186,7 +186,8 @@ void NaiveModel::check_role_domain(const Group& group, RoleIndex role) {
       domains.insert(info.at.size() < depth ? "none" : domain_at(info, depth));
     }
   }
-  complain(domains.size() > 1 || domains.contains("none"), "a role outside one domain of its level");
+  complain(domains.size() > 1 || domains.contains("none"),
+           "role " + std::to_string(role) + " outside one domain of " + group.spec.roles[role].topology.required);
 }
 
 void NaiveModel::act(const ReplaceAction& action) {
