@@ -55,7 +55,14 @@ Choices choices_of(Seq before, const Command& command, const Decision& decision)
     if (released != nullptr && released->why == ReservationEnd::HostsLost)
       choices.reservations_given_up.insert(event.group);
   }
-  if (const auto* apply = std::get_if<ApplyPlan>(&command.body)) choices.plan_is_old = apply->plan.made_for != before;
+  if (const auto* apply = std::get_if<ApplyPlan>(&command.body)) {
+    choices.plan_is_old = apply->plan.made_for != before;
+    for (const PlanAction& action : apply->plan.actions) {  // those of a plan that was taken are said by the plan
+      const auto* released = std::get_if<ReleaseAction>(&action);
+      if (released != nullptr && decision.answer.code == AnswerCode::Done)
+        choices.reservations_given_up.erase(released->group);
+    }
+  }
   return choices;
 }
 
