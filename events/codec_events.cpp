@@ -130,8 +130,9 @@ void decode_event(Decode& decode, wire::Event::Reader wire, Event& event) {
 }
 
 // `at` is always the seq that is being read, also when Cap'n Proto throws.
-Result<void> decode_list(capnp::MessageReader& message, std::uint32_t count, Seq& at, std::vector<Event>& events) {
-  Decode decode;
+Result<void> decode_list(capnp::MessageReader& message, std::uint32_t count, const KnownSpec& known, Seq& at,
+                         std::vector<Event>& events) {
+  Decode decode{.known_specs = &known};
   const auto batch = message.getRoot<wire::EventBatch>();
   check_struct_size<wire::EventBatch>(decode, batch);
   if (decode.what != nullptr) return fail(decode.code, decode.text());
@@ -168,18 +169,25 @@ void encode_events(std::span<const Event> events, std::vector<std::byte>& out) {
   });
 }
 
-Result<std::vector<Event>> decode_events(std::span<const std::byte> payload, Seq first, std::uint32_t count) {
+Result<void> decode_events(std::span<const std::byte> payload, Seq first, std::uint32_t count,
+                           std::vector<Event>& into, const KnownSpec& known) {
+  into.clear();
   if (!first || count == 0 || first.value + (count - 1) < first.value) {
     return fail(ErrorCode::Damaged, fmt::format("no batch has {} events from seq {}", count, first.value), first);
   }
-  std::vector<Event> events;
   Seq at = first;
-  Result<void> done =
-      with_message(payload, [&](capnp::MessageReader& message) { return decode_list(message, count, at, events); });
-  if (done) return events;
+  Result<void> done = with_message(
+      payload, [&](capnp::MessageReader& message) { return decode_list(message, count, known, at, into); });
+  if (done) return done;
   done.error().message = fmt::format("event {}: {}", at.value, done.error().message);
   done.error().seq = at;
-  return tl::unexpected(std::move(done).error());
+  return done;
+}
+
+Result<std::vector<Event>> decode_events(std::span<const std::byte> payload, Seq first, std::uint32_t count) {
+  std::vector<Event> events;
+  LOCKSTEP_TRY(decode_events(payload, first, count, events));
+  return events;
 }
 
 }  // namespace lockstep

@@ -13,6 +13,7 @@
 
 #include "events/ids.h"
 #include "events/phases.h"
+#include "events/shared.h"
 #include "events/spec.h"
 
 namespace lockstep {
@@ -162,7 +163,7 @@ LOCKSTEP_FIELDS(RequestAnswered, client, request, code, about, text)
 struct GroupDefined {
   GroupIdentity identity{};
   SpecHash spec_hash{};
-  GroupSpec spec{};
+  Shared<GroupSpec> spec{};
   bool hold{false};
 };
 LOCKSTEP_FIELDS(GroupDefined, identity, spec_hash, spec, hold)

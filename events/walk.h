@@ -3,7 +3,7 @@
 //
 //     bool, integers, enums   their width          string          u32 length, bytes
 //     Strong<..>              its value            vector, map     u32 count, elements (map: key, value)
-//     described struct        its fields
+//     described struct        its fields              Shared<..>     the value itself
 //
 // Snapshots, digests and spec hashes are made of these bytes; snapshot/FORMAT.md describes them. Derived fields are not
 // walked. Reading checks every length against what is left, so hostile bytes cost no more memory than they have.
@@ -19,6 +19,7 @@
 
 #include "events/fields.h"
 #include "events/ids.h"
+#include "events/shared.h"
 
 namespace lockstep {
 
@@ -38,6 +39,10 @@ inline constexpr bool kIsStrong = false;
 template <class Tag, class Rep>
 inline constexpr bool kIsStrong<Strong<Tag, Rep>> = true;
 template <class T>
+inline constexpr bool kIsShared = false;
+template <class T>
+inline constexpr bool kIsShared<Shared<T>> = true;
+template <class T>
 inline constexpr bool kIsNumber = std::is_integral_v<T> || std::is_enum_v<T>;
 }  // namespace walk_detail
 
@@ -49,10 +54,13 @@ template <class T>
 concept WalkMap = walk_detail::kIsMap<T>;
 template <class T>
 concept WalkStrong = walk_detail::kIsStrong<T>;
+template <class T>
+concept WalkShared = walk_detail::kIsShared<T>;
 
 // Sink: anything with put(const void* data, size_t size).
+// Inlined whole: it stands in the path of every event (digest), and most of it is a few moves of known sizes.
 template <class Sink, class T>
-void walk_write(Sink& sink, const T& value) {
+[[gnu::always_inline]] inline void walk_write(Sink& sink, const T& value) {
   if constexpr (std::is_same_v<T, bool>) {
     const std::uint8_t byte = value ? 1 : 0;
     sink.put(&byte, 1);
@@ -64,6 +72,8 @@ void walk_write(Sink& sink, const T& value) {
     const auto size = static_cast<std::uint32_t>(value.size());
     sink.put(&size, sizeof size);
     sink.put(value.data(), value.size());
+  } else if constexpr (WalkShared<T>) {
+    walk_write(sink, *value);
   } else if constexpr (WalkVector<T>) {
     const auto count = static_cast<std::uint32_t>(value.size());
     sink.put(&count, sizeof count);

@@ -24,6 +24,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "events/codec.h"
 #include "events/error.h"
 #include "events/fields.h"
 #include "events/lockstep.capnp.h"
@@ -77,6 +78,8 @@ template <class T>
 std::size_t words_below(const T& value) {
   if constexpr (std::is_same_v<T, std::string>) {
     return value.size() / 8 + 1;
+  } else if constexpr (WalkShared<T>) {
+    return kWordsOf<decltype(*value)> + words_below(*value);
   } else if constexpr (WalkVector<T>) {
     return words_of_list(value);
   } else if constexpr (Described<T>) {
@@ -120,6 +123,7 @@ struct Encode {
 // Collects the first thing that is wrong; reading goes on, bounded by the message.
 struct Decode {
   static constexpr bool kDecodes = true;
+  const KnownSpec* known_specs{nullptr};
   ErrorCode code{ErrorCode::Damaged};
   const char* what{nullptr};  // nullptr: all is well
   std::uint64_t number{};     // the one that was found
@@ -166,6 +170,8 @@ struct EncodeField {
       set(wire, plain.value);
     } else if constexpr (std::is_same_v<T, std::string>) {
       if (!plain.empty()) set(wire, capnp::Text::Reader(plain.data(), plain.size()));
+    } else if constexpr (WalkShared<T>) {
+      EncodeField<std::remove_cvref_t<decltype(*plain)>>::run(wire, *plain, set, init);
     } else if constexpr (WalkVector<T>) {
       if (!plain.empty()) list(init(wire, static_cast<unsigned>(plain.size())), plain);
     } else {
@@ -213,6 +219,10 @@ struct DecodeField {
       plain.value = value;
     } else if constexpr (std::is_same_v<T, std::string>) {
       plain.assign(value.begin(), value.size());
+    } else if constexpr (WalkShared<T>) {
+      std::remove_cvref_t<decltype(*plain)> inner;
+      DecodeField<decltype(inner)>::run(decode, inner, value);
+      plain = T(std::move(inner));
     } else if constexpr (WalkVector<T>) {
       list(decode, plain, value);
     } else {

@@ -61,13 +61,23 @@ struct Wire<RequestAnswered> {
   }
 };
 
+// Takes the spec of that hash from whoever reads, if he has it.
+inline bool is_known(const Decode& decode, GroupDefined& event) {
+  if (decode.known_specs == nullptr || !*decode.known_specs) return false;
+  auto spec = (*decode.known_specs)(event.spec_hash);
+  if (spec == nullptr) return false;
+  event.spec = Shared<GroupSpec>(std::move(spec));
+  return true;
+}
+inline bool is_known(const Encode&, const GroupDefined&) { return false; }
+
 template <>
 struct Wire<GroupDefined> : At<wire::GroupDefined> {
   LOCKSTEP_WIRE_FIELDS {
     LOCKSTEP_WIRE(identity, Identity);
     LOCKSTEP_WIRE(spec_hash.high, SpecHigh);
     LOCKSTEP_WIRE(spec_hash.low, SpecLow);
-    LOCKSTEP_WIRE(spec, Spec);
+    if (!is_known(archive, plain)) LOCKSTEP_WIRE(spec, Spec);
     LOCKSTEP_WIRE(hold, Hold);
   }
 };

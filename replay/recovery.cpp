@@ -11,6 +11,7 @@
 #include "events/codec.h"
 #include "statemachine/apply.h"
 #include "statemachine/digest.h"
+#include "statemachine/prefetch.h"
 
 namespace lockstep {
 namespace {
@@ -167,50 +168,73 @@ class Planner {
   bool newer_ = false;
 };
 
+enum class Looks { AtProgress, AtState };  // what somebody who observes a recovery looks at
+
 // Applies the records of the tail, each following the one before by seq and by hash.
 class Tail {
  public:
-  Tail(Recovered& into, const Observe& observe)
+  Tail(Recovered& into, const Observe& observe, Looks looks)
       : state_(into.state),
         head_(into.head),
         report_(into.report),
         observe_(observe),
+        looks_(looks),
         digest_good_(into.state.head.seq) {}
 
   Result<void> replay(const Log& log) {
     const RecoveryPlan& plan = report_.plan;
     if (plan.replay_last >= plan.replay_first) {
       LOCKSTEP_TRY(show());
+      std::optional<IndexesOff> off;
+      if (indexes_are_dear()) off.emplace(state_);
       LOCKSTEP_TRY(log.read(plan.replay_first, [this](const RecordHeader& header, std::span<const std::byte> record) {
         return take(header, record);
       }));
+      off.reset();
       LOCKSTEP_TRY(show());
     }
     return check_end();
   }
 
  private:
-  Result<Continue> take(const RecordHeader& header, std::span<const std::byte> record) {
-    LOCKSTEP_TRY(check_follows(header));
-    auto events = decode_events(record.subspan(kRecordHeaderBytes), header.first, header.count);
-    LOCKSTEP_TRY(events);
-    const Seq last = report_.plan.replay_last;
-    for (const Event& event : *events) {
-      if (event.seq <= state_.head.seq) continue;  // the snapshot has it
-      if (event.seq > last) return Continue::No;
-      LOCKSTEP_TRY(apply_one(event));
-    }
-    head_ = head_after(header, record);
-    return header.last() < last ? Continue::Yes : Continue::No;
+  // To keep them event by event is dearer than to make them again at the end; not while somebody looks at the state on
+  // its way, who looks groups up by name.
+  [[nodiscard]] bool indexes_are_dear() const {
+    constexpr std::uint64_t kEventsPerGroup = 8;
+    const RecoveryPlan& plan = report_.plan;
+    return looks_ == Looks::AtProgress &&
+           plan.replay_last.value - plan.replay_first.value >= kEventsPerGroup * state_.groups.size();
   }
 
-  Result<void> check_follows(const RecordHeader& header) const {
+  Result<Continue> take(const RecordHeader& header, std::span<const std::byte> record) {
+    LOCKSTEP_TRY(check_follows(header));
+    LOCKSTEP_TRY(decode_events(record.subspan(kRecordHeaderBytes), header.first, header.count, events_, known_specs_));
+    const Seq last = report_.plan.replay_last;
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      const Event& event = events_[i];
+      if (event.seq <= state_.head.seq) continue;  // the snapshot has it
+      if (event.seq > last) return Continue::No;
+      prefetch(state_, events_, i);
+      LOCKSTEP_TRY(apply_one(event));
+    }
+    if (header.last() >= last) {
+      head_ = head_after(header, record);
+      return Continue::No;
+    }
+    // The next record names this one's hash: to compute it, too, is for those who verify the log.
+    head_ = Head{header.last(), {}, header.epoch};
+    hash_known_ = false;
+    return Continue::Yes;
+  }
+
+  Result<void> check_follows(const RecordHeader& header) {
     const Seq expected = next(head_.seq);
     if (header.first != expected) {
       return fail(ErrorCode::Damaged,
                   fmt::format("log: a record at seq {} where seq {} must be", header.first.value, expected.value),
                   expected);
     }
+    if (!std::exchange(hash_known_, true)) head_.hash = header.previous;
     if (header.previous != head_.hash) {
       return fail(ErrorCode::Damaged,
                   fmt::format("log: the record at seq {} follows a record {}, the one before it is {}: two histories",
@@ -236,11 +260,11 @@ class Tail {
       return {};
     }
     const Digest expected{recorded.high, recorded.low};
-    if (state_.digest != expected) {
+    if (state_.digest() != expected) {
       return fail(ErrorCode::Damaged,
                   fmt::format("replay: the state before seq {} has digest {}, the log recorded {}: they part between "
                               "seq {} and seq {}",
-                              seq.value, hex(state_.digest), hex(expected), digest_good_.value, seq.value),
+                              seq.value, hex(state_.digest()), hex(expected), digest_good_.value, seq.value),
                   seq);
     }
     ++report_.digests_compared;
@@ -275,8 +299,15 @@ class Tail {
 
   State& state_;
   Head& head_;
+  bool hash_known_ = true;  // of head_
   RecoveryReport& report_;
   const Observe& observe_;
+  Looks looks_;
+  std::vector<Event> events_;  // of the record at hand
+  KnownSpec known_specs_ = [this](const SpecHash& hash) {
+    const auto found = state_.specs.find(hash);
+    return found == state_.specs.end() ? nullptr : found->second.spec;
+  };
   Seq digest_good_;  // the last point at which log and state were known to agree
 };
 
@@ -298,7 +329,10 @@ Result<RecoveryPlan> plan_recovery(const Log& log, const SnapshotStore* snapshot
   return Planner(log, snapshots, until, none).plan();
 }
 
-Result<Recovered> recover_observed(const Log& log, const SnapshotStore* snapshots, Seq until, const Observe& observe) {
+namespace {
+
+Result<Recovered> recover_looking(const Log& log, const SnapshotStore* snapshots, Seq until, const Observe& observe,
+                                  Looks looks) {
   Unusable unusable;
   for (;;) {
     auto plan = Planner(log, snapshots, until, unusable).plan();
@@ -319,10 +353,16 @@ Result<Recovered> recover_observed(const Log& log, const SnapshotStore* snapshot
       recovered.report.seconds_snapshot = seconds_since(start);
     }
     const auto start = std::chrono::steady_clock::now();
-    LOCKSTEP_TRY(Tail(recovered, observe).replay(log));
+    LOCKSTEP_TRY(Tail(recovered, observe, looks).replay(log));
     recovered.report.seconds_replay = seconds_since(start);
     return recovered;
   }
+}
+
+}  // namespace
+
+Result<Recovered> recover_observed(const Log& log, const SnapshotStore* snapshots, Seq until, const Observe& observe) {
+  return recover_looking(log, snapshots, until, observe, Looks::AtState);
 }
 
 Result<Recovered> recover(const Log& log, const SnapshotStore* snapshots, Seq until, const Progress& progress) {
@@ -330,7 +370,7 @@ Result<Recovered> recover(const Log& log, const SnapshotStore* snapshots, Seq un
   if (progress) {
     observe = [&progress](const State&, std::uint64_t done, std::uint64_t total) { return progress(done, total); };
   }
-  return recover_observed(log, snapshots, until, observe);
+  return recover_looking(log, snapshots, until, observe, Looks::AtProgress);
 }
 
 }  // namespace lockstep

@@ -40,7 +40,7 @@ class StateText {
 
   void head(const State& state) {
     Json json = walk_json(state.head);
-    json["digest"] = hex(state.digest);
+    json["digest"] = hex(state.digest());
     out_ = to_text(json);
     out_.pop_back();  // the tables follow in the same object
   }

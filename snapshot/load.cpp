@@ -121,8 +121,8 @@ class Loader {
   Result<void> check_digest() {
     const FileHeader& header = file_.header();
     const Digest expected{header.digest_high, header.digest_low};
-    if (header.digest_version != kDigestVersion || state_.digest == expected) return {};
-    return damage("its state has the digest " + hex(state_.digest) + ", its header says " + hex(expected));
+    if (header.digest_version != kDigestVersion || state_.digest() == expected) return {};
+    return damage("its state has the digest " + hex(state_.digest()) + ", its header says " + hex(expected));
   }
 
   Result<void> unknown_kind(std::uint32_t kind) const {

@@ -80,6 +80,8 @@ Json walk_json(const T& value) {
     return value.value;
   } else if constexpr (WalkNumber<T> || std::is_same_v<T, std::string>) {
     return value;
+  } else if constexpr (WalkShared<T>) {
+    return walk_json(*value);
   } else if constexpr (WalkVector<T>) {
     Json array = Json::array();
     for (const auto& element : value) array.push_back(walk_json(element));

@@ -91,8 +91,9 @@ FileHeader make_header(const State& state, const Head& head, const std::string& 
   header.epoch = head.epoch;
   header.time = state.head.time;
   header.record_hash = to_words(head.hash);
-  header.digest_high = state.digest.high;
-  header.digest_low = state.digest.low;
+  const Digest digest = state.digest();
+  header.digest_high = digest.high;
+  header.digest_low = digest.low;
   header.counts = count_facts(state);
   header.store_id = store_id;
   return header;
@@ -106,8 +107,8 @@ Result<void> write_snapshot(FileWriter& file, const State& state, const Head& he
                                                  std::to_string(state.head.seq.value));
   LOCKSTEP_CHECK(store_id.size() <= kStoreIdBytesMax, "store id too long");
   const Digest digest = compute_digest(state);
-  LOCKSTEP_CHECK(digest == state.digest, "the kept digest is not that of the state at seq " +
-                                             std::to_string(state.head.seq.value) + ": kept " + hex(state.digest) +
+  LOCKSTEP_CHECK(digest == state.digest(), "the kept digest is not that of the state at seq " +
+                                             std::to_string(state.head.seq.value) + ": kept " + hex(state.digest()) +
                                              ", computed " + hex(digest));
   const FileHeader header = make_header(state, head, store_id);
   LOCKSTEP_TRY(file.put(encode_header(header)));

@@ -37,19 +37,17 @@ void advance_head(State& state, const Event& event) {
   LOCKSTEP_CHECK(event.seq == next(state.head.seq), "event " + std::to_string(event.seq.value) +
                                                         " does not follow seq " + std::to_string(state.head.seq.value));
   LOCKSTEP_CHECK(event.time >= state.head.time, "time runs backwards at event " + std::to_string(event.seq.value));
-  edit::EditHead head(state);
-  head->seq = event.seq;
-  head->time = event.time;
+  state.head.seq = event.seq;
+  state.head.time = event.time;
 }
 
 // Every event names its group's previous one, so a history needs no index.
 void link_history(State& state, const Event& event) {
   Group* group = state.groups.find(event.group);
   if (group == nullptr) return;  // its own GroupPurged
-  edit::EditLastEvent edit(state, *group);
-  LOCKSTEP_CHECK(edit->last_event == event.prev,
+  LOCKSTEP_CHECK(group->head.last_event == event.prev,
                  "event " + std::to_string(event.seq.value) + " names another previous event than its group's last");
-  edit->last_event = event.seq;
+  edit::set_last_event(state, *group, event.seq);
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 // What apply() does for each kind of event: one overload of on() each, in the file of its subject. Private to
 // statemachine/.
 
-#include <functional>
-
 #include "events/events.h"
 #include "statemachine/edit.h"
 #include "statemachine/lifecycle.h"
@@ -28,8 +26,14 @@ void move(const Context& context, edit::EditGroup& group, GroupTrigger trigger);
 void move(const Context& context, GroupTrigger trigger);
 
 // ---- members: shared by several events
-using EachMember = std::function<void(const MemberKey&, const Member&)>;
-void for_each_member(const Group& group, const EachMember& visit);
+// visit(key, member)
+template <class Visit>
+void for_each_member(const Group& group, Visit visit) {
+  for (RoleIndex role = 0; role < group.roles.size(); ++role) {
+    const auto& members = group.roles[role].members;
+    for (std::uint32_t index = 0; index < members.size(); ++index) visit(MemberKey{role, index}, members[index]);
+  }
+}
 void place_member(const Context& context, Group& group, const MemberPlacement& placement);
 void ask_to_stop(const Context& context, Group& group, const MemberKey& key);
 void release_spares(const Context& context, Group& group);

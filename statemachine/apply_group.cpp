@@ -45,6 +45,12 @@ void clear_placement(EditGroup& group) {
   group->backoff_deadline = {};
 }
 
+void end_resize(RoleHead& role) {
+  role.resize_pending = false;
+  role.resize_to = 0;
+  role.resize_deadline = {};
+}
+
 Succeeded succeeded_on_resume(const Group& group) {
   return group.spec->resume == ResumeWhat::Unfinished ? Succeeded::Stay : Succeeded::RunAgain;
 }
@@ -57,11 +63,11 @@ void on(const Context& context, const GroupDefined& event) {
   State& state = context.state;
   const GroupId id = context.event.group;
   LOCKSTEP_CHECK(id.value == state.head.group_last.value + 1, "group ids are given out in order");
-  edit::EditHead(state)->group_last = id;
+  state.head.group_last = id;
   const bool new_spec = !state.specs.contains(event.spec_hash);
-  SpecEntry& entry = derived::spec_entry(state, event.spec_hash, event.spec);
+  SpecEntry& entry = derived::spec_entry(state, event.spec_hash, event.spec.pointer());
   if (new_spec) {
-    digest_detail::add(state.digest, edit::hash_entity(edit::EntityKind::Spec, event.spec_hash));
+    digest_detail::add(state.sum, edit::hash_entity(edit::EntityKind::Spec, event.spec_hash));
   }
   ++entry.users;
   Group& group = state.groups.insert(id);
@@ -73,21 +79,20 @@ void on(const Context& context, const GroupDefined& event) {
   group.head.phase = event.hold ? GroupPhase::Defined : GroupPhase::Pending;
   group.head.phase_since = context.event.time;
   group.head.order = context.event.seq;
-  group.roles.resize(event.spec.roles.size());
+  if (!event.hold) {
+    group.head.submitted_at = context.event.time;
+    group.head.pend_deadline = clock(context, event.spec->timeouts.pend);
+  }
+  group.roles.resize(event.spec->roles.size());
   for (RoleIndex role = 0; role < group.roles.size(); ++role) {
-    group.roles[role].head.wanted = event.spec.roles[role].replicas;
+    group.roles[role].head.wanted = event.spec->roles[role].replicas;
   }
   // Nothing of the group is derived yet: what its guards take out at their start, they must find.
-  digest_detail::add(state.digest, digest_detail::hash_group(group));
-  ++state.indexes.groups_in[static_cast<std::size_t>(group.head.phase)];
-  state.indexes.names.emplace(event.identity.name, id);
+  digest_detail::add(state.sum, digest_detail::hash_group(group));
+  derived::index_group(state, group);
   group.claims_not_ready = derived::count_claims_not_ready(state, group);
   make_claims(context, group);
   for (RoleIndex role = 0; role < group.roles.size(); ++role) make_members(context, group, role);
-  if (event.hold) return;
-  EditGroup edit(state, group);
-  edit->submitted_at = context.event.time;
-  enter_queue(context, edit);
 }
 
 void on(const Context& context, const GroupSubmitted&) {
@@ -117,9 +122,7 @@ void on(const Context& context, const ResizeApplied& event) {
     EditGroup edit(context.state, group);
     RoleHead& role = edit.role(event.role);
     role.wanted = event.replicas;
-    role.resize_pending = false;
-    role.resize_to = 0;
-    role.resize_deadline = {};
+    end_resize(role);
   }
   make_members(context, group, event.role);
   for (const std::uint32_t index : event.shrunk) {
@@ -142,9 +145,7 @@ void on(const Context& context, const ResizeApplied& event) {
 void on(const Context& context, const ResizeDropped& event) {
   EditGroup group(context.state, context.group());
   RoleHead& role = group.role(event.role);
-  role.resize_pending = false;
-  role.resize_to = 0;
-  role.resize_deadline = {};
+  end_resize(role);
 }
 
 // ---- placement
@@ -367,9 +368,7 @@ void end_group(const Context& context, GroupTrigger trigger, const End& end) {
     edit->pend_deadline = {};
     edit->end = end;
     for (RoleIndex role = 0; role < group.roles.size(); ++role) {
-      edit.role(role).resize_pending = false;
-      edit.role(role).resize_to = 0;
-      edit.role(role).resize_deadline = {};
+      if (group.roles[role].head.resize_pending) end_resize(edit.role(role));
     }
     edit->ttl_deadline = clock(context, group.spec->ttl_after_finished);
   }
@@ -399,13 +398,11 @@ void on(const Context& context, const GroupPurged&) {
   Group& group = context.group();
   LOCKSTEP_CHECK(is_terminal(group.head.phase) && group.claims_owed == 0,
                  "only an ended group that owes nothing is forgotten");
-  derived::for_each_timer(group, [&](const TimerKey& timer) { state.indexes.timers.erase(timer); });
-  digest_detail::subtract(state.digest, digest_detail::hash_group(group));
-  --state.indexes.groups_in[static_cast<std::size_t>(group.head.phase)];
-  state.indexes.names.erase({group.head.identity.name, group.head.id});
+  derived::forget_group(state, group);
+  digest_detail::subtract(state.sum, digest_detail::hash_group(group));
   const auto spec = state.specs.find(group.head.spec);
   if (--spec->second.users == 0) {
-    digest_detail::subtract(state.digest, edit::hash_entity(edit::EntityKind::Spec, spec->first));
+    digest_detail::subtract(state.sum, edit::hash_entity(edit::EntityKind::Spec, spec->first));
     state.specs.erase(spec);
   }
   state.groups.erase(context.event.group);
@@ -435,7 +432,7 @@ void on(const Context& context, const ClaimReleased& event) { set_claim(context,
 
 void on(const Context& context, const LateReport&) {
   if (!context.event.group) {
-    edit::EditHead(context.state)->late_unknown += 1;
+    context.state.head.late_unknown += 1;
     return;
   }
   EditGroup(context.state, context.group())->late_reports += 1;

@@ -11,13 +11,6 @@ using edit::EditGroup;
 using edit::EditMember;
 
 // ---- shared ---------------------------------------------------------------------------------------------------------
-void for_each_member(const Group& group, const EachMember& visit) {
-  for (RoleIndex role = 0; role < group.roles.size(); ++role) {
-    const auto& members = group.roles[role].members;
-    for (std::uint32_t index = 0; index < members.size(); ++index) visit({role, index}, members[index]);
-  }
-}
-
 void place_member(const Context& context, Group& group, const MemberPlacement& placement) {
   EditMember member(context.state, group, placement.member);
   member.set_hosts(placement.slices);
@@ -61,6 +54,9 @@ void release_idle_hosts(const Context& context, Group& group) {
 void reset_members(const Context& context, Group& group, Succeeded succeeded) {
   for_each_member(group, [&](const MemberKey& key, const Member& each) {
     if (succeeded == Succeeded::Stay && each.phase == MemberPhase::Succeeded) return;
+    const bool is_reset = each.phase == MemberPhase::Waiting && !each.required && each.hosts.empty() &&
+                          !each.recover_deadline && !each.stop_deadline;
+    if (is_reset) return;
     EditMember member(context.state, group, key);
     member.set_hosts({});
     member->phase = MemberPhase::Waiting;
@@ -72,6 +68,7 @@ void reset_members(const Context& context, Group& group, Succeeded succeeded) {
 }
 
 void make_members(const Context& context, Group& group, RoleIndex role) {
+  group.roles[role].members.reserve(group.roles[role].head.wanted);
   while (group.roles[role].members.size() < group.roles[role].head.wanted) {
     edit::add_member(context.state, group, role);
   }

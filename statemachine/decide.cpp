@@ -81,7 +81,8 @@ Answer Decider::on(const StartController& command) {
 
 Answer Decider::on(const RecordDigest&) {
   actor_ = Actor::Controller;
-  emit({}, DigestRecorded{.version = kDigestVersion, .high = state_.digest.high, .low = state_.digest.low});
+  const Digest digest = state_.digest();
+  emit({}, DigestRecorded{.version = kDigestVersion, .high = digest.high, .low = digest.low});
   return {};
 }
 

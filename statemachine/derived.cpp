@@ -19,6 +19,17 @@ void add(std::vector<std::int64_t>& amounts, ResourceId id, std::int64_t amount)
   total = static_cast<std::int64_t>(static_cast<std::uint64_t>(total) + static_cast<std::uint64_t>(amount));
 }
 
+void count_slice(Host& host, GroupId group, int sign) {
+  const auto at = std::lower_bound(host.groups.begin(), host.groups.end(), group,
+                                   [](const auto& entry, GroupId id) { return entry.first < id; });
+  if (at == host.groups.end() || at->first != group) {
+    host.groups.insert(at, {group, 1});
+  } else {
+    at->second += static_cast<std::uint32_t>(sign);  // wraps for -1
+    if (at->second == 0) host.groups.erase(at);
+  }
+}
+
 void charge(State& state, const Group& group, RoleIndex role, std::span<const Slice> slices, int sign) {
   for (const Slice& slice : slices) {
     state.indexes.host_journal.touch(slice.host);
@@ -29,9 +40,7 @@ void charge(State& state, const Group& group, RoleIndex role, std::span<const Sl
       add(host->used, resource, total);
       add(state.used, resource, total);
     }
-    auto& slices_here = host->groups[group.head.id];
-    slices_here = sign > 0 ? slices_here + 1 : slices_here - 1;
-    if (slices_here == 0) host->groups.erase(group.head.id);
+    count_slice(*host, group.head.id, sign);
   }
 }
 
@@ -107,13 +116,13 @@ void measure(State& state, Host& host) {
     add(host.capacity, intern(state, counter.name), counter.amount);
 }
 
-SpecEntry& spec_entry(State& state, const SpecHash& hash, const GroupSpec& spec) {
+SpecEntry& spec_entry(State& state, const SpecHash& hash, const std::shared_ptr<const GroupSpec>& spec) {
   SpecEntry& entry = state.specs[hash];
-  if (!entry.spec) entry.spec = std::make_shared<const GroupSpec>(spec);
+  if (!entry.spec) entry.spec = spec;
   if (!entry.requests) {
-    entry.placement = placement_digest(spec);
+    entry.placement = placement_digest(*spec);
     SpecRequests requests;
-    for (const RoleSpec& role : spec.roles) {
+    for (const RoleSpec& role : spec->roles) {
       auto& terms = requests.emplace_back();
       for (const TaskTerm& term : role.tasks) {
         auto& amounts = terms.emplace_back();
@@ -143,12 +152,6 @@ bool has_claims_of(const ClaimSpec& claim, RoleIndex role) {
   return claim.roles.empty() || std::binary_search(claim.roles.begin(), claim.roles.end(), role);
 }
 
-void for_each_claim_of(const Group& group, const MemberKey& member, const std::function<void(const ClaimKey&)>& visit) {
-  for (std::uint32_t claim = 0; claim < group.spec->claims.size(); ++claim) {
-    if (has_claims_of(group.spec->claims[claim], member.role)) visit(ClaimKey{claim, member});
-  }
-}
-
 bool is_startable(const Group& group, const MemberKey& member) {
   const Member& each = group.roles.at(member.role).members.at(member.index);
   if (!each.required || each.phase != MemberPhase::Armed) return false;
@@ -159,7 +162,7 @@ bool is_startable(const Group& group, const MemberKey& member) {
 }
 
 void index_startable(Group& group, const MemberKey& member) {
-  std::set<std::uint32_t>& startable = group.roles.at(member.role).startable;
+  IndexSet& startable = group.roles.at(member.role).startable;
   if (is_startable(group, member))
     startable.insert(member.index);
   else
@@ -198,15 +201,23 @@ std::uint32_t count_claims_owed(const Group& group) {
   }));
 }
 
-void for_each_timer(const Group& group, const std::function<void(const TimerKey&)>& visit) {
+GroupClocks clocks_of(const Group& group) {
   const GroupHead& head = group.head;
-  visit_deadline(visit, group, TimerKind::Pend, head.pend_deadline);
-  visit_deadline(visit, group, TimerKind::Reserve, head.reserve_deadline);
-  visit_deadline(visit, group, TimerKind::Start, head.start_deadline);
-  visit_deadline(visit, group, TimerKind::Run, head.run_deadline);
-  visit_deadline(visit, group, TimerKind::Backoff, head.backoff_deadline);
   // A group that still owes the release of a claim is not forgotten: its ttl waits.
-  if (group.claims_owed == 0) visit_deadline(visit, group, TimerKind::Ttl, head.ttl_deadline);
+  const Time ttl = group.claims_owed == 0 ? head.ttl_deadline : Time{};
+  return {head.pend_deadline, head.reserve_deadline, head.start_deadline,
+          head.run_deadline,  head.backoff_deadline, ttl};
+}
+
+void move_timer(State& state, const Group& group, TimerKind kind, const MemberKey& key, Time before, Time after) {
+  if (before == after || !state.indexes.kept) return;
+  if (before) state.indexes.timers.erase(TimerKey{before, group.head.id, kind, key});
+  if (after) state.indexes.timers.insert(TimerKey{after, group.head.id, kind, key});
+}
+
+void for_each_timer(const Group& group, const std::function<void(const TimerKey&)>& visit) {
+  const GroupClocks clocks = clocks_of(group);
+  for (std::size_t i = 0; i < clocks.size(); ++i) visit_deadline(visit, group, kGroupClockKinds[i], clocks[i]);
   for (RoleIndex role = 0; role < group.roles.size(); ++role) {
     visit_deadline(visit, group, TimerKind::Resize, group.roles[role].head.resize_deadline, {role, kNoMember});
   }
@@ -218,7 +229,22 @@ void for_each_timer(const Group& group, const MemberKey& key, const Member& memb
   visit_deadline(visit, group, TimerKind::Stop, member.stop_deadline, key);
 }
 
+void index_group(State& state, const Group& group) {
+  ++state.indexes.groups_in[static_cast<std::size_t>(group.head.phase)];
+  if (!state.indexes.kept) return;
+  state.indexes.names.emplace(group.head.identity.name, group.head.id);
+  for_each_timer(group, [&](const TimerKey& timer) { state.indexes.timers.insert(timer); });
+}
+
+void forget_group(State& state, const Group& group) {
+  --state.indexes.groups_in[static_cast<std::size_t>(group.head.phase)];
+  if (!state.indexes.kept) return;
+  state.indexes.names.erase({group.head.identity.name, group.head.id});
+  for_each_timer(group, [&](const TimerKey& timer) { state.indexes.timers.erase(timer); });
+}
+
 void reindex(State& state, Group& group) {
+  if (!state.indexes.kept) return;
   Indexed& at = group.indexed;
   const bool owing = owes(group);
   if (owing != at.owing) {
@@ -274,8 +300,6 @@ void rebuild_group(State& state, Group& group) {
   group.requests = entry.requests;
   group.claims_not_ready = derived::count_claims_not_ready(state, group);
   group.claims_owed = derived::count_claims_owed(group);
-  group.indexed = {};
-  const auto add_timer = [&](const TimerKey& timer) { state.indexes.timers.insert(timer); };
   for (RoleIndex role = 0; role < group.roles.size(); ++role) {
     Role& each = group.roles[role];
     each.counts = derived::count_phases(each);
@@ -283,14 +307,10 @@ void rebuild_group(State& state, Group& group) {
     for (std::uint32_t index = 0; index < each.members.size(); ++index) {
       derived::index_startable(group, {role, index});
       derived::hold(state, group, role, each.members[index].hosts);
-      derived::for_each_timer(group, {role, index}, each.members[index], add_timer);
     }
     for (const Spare& spare : each.spares) derived::hold(state, group, role, spare.hosts);
   }
-  derived::for_each_timer(group, add_timer);
-  derived::reindex(state, group);
-  ++state.indexes.groups_in[static_cast<std::size_t>(group.head.phase)];
-  state.indexes.names.emplace(group.head.identity.name, group.head.id);
+  derived::index_group(state, group);
   if (is_terminal(group.head.phase)) return;
   for (const ClaimSpec& claim : group.spec->claims) {
     if (claim.kind == ClaimKind::Standalone) state.indexes.standalone_users[claim.name].insert(group.head.id);
@@ -298,6 +318,37 @@ void rebuild_group(State& state, Group& group) {
 }
 
 }  // namespace
+
+// Of one group, what index_group() leaves out: the clocks of its members, and where it waits.
+void index_members(State& state, Group& group) {
+  for (RoleIndex role = 0; role < group.roles.size(); ++role) {
+    const auto& members = group.roles[role].members;
+    for (std::uint32_t index = 0; index < members.size(); ++index) {
+      derived::for_each_timer(group, {role, index}, members[index],
+                              [&](const TimerKey& timer) { state.indexes.timers.insert(timer); });
+    }
+  }
+  group.indexed = {};
+  derived::reindex(state, group);
+}
+
+IndexesOff::IndexesOff(State& state) : state_(state) { state_.indexes.kept = false; }
+
+IndexesOff::~IndexesOff() {
+  Indexes& indexes = state_.indexes;
+  indexes.kept = true;
+  indexes.timers.clear();
+  indexes.pending.clear();
+  indexes.goes_on.clear();
+  indexes.preemptible.clear();
+  indexes.names.clear();
+  indexes.owing.clear();
+  indexes.groups_in = {};
+  state_.groups.for_each([&](Group& group) {
+    derived::index_group(state_, group);
+    index_members(state_, group);
+  });
+}
 
 void rebuild_derived(State& state) {
   state.indexes = {};
@@ -314,11 +365,13 @@ void rebuild_derived(State& state) {
   for (auto& [hash, entry] : state.specs) {
     entry.users = 0;
     entry.requests.reset();
-    const std::shared_ptr<const GroupSpec> spec = entry.spec;
-    derived::spec_entry(state, hash, *spec);
+    derived::spec_entry(state, hash, entry.spec);
   }
-  state.groups.for_each([&](Group& group) { rebuild_group(state, group); });
-  state.digest = compute_digest(state);
+  state.groups.for_each([&](Group& group) {
+    rebuild_group(state, group);
+    index_members(state, group);
+  });
+  state.sum = compute_sum(state);
 }
 
 }  // namespace lockstep

@@ -1,5 +1,7 @@
 #include "statemachine/digest.h"
 
+// Inlined: most of what is hashed is shorter than a call is worth.
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "statemachine/digest_detail.h"
@@ -20,10 +22,25 @@ Digest HashSink::hash() const {
   return Digest{hash.high64, hash.low64};
 }
 
+Digest hash_head(const GroupHead& head) {
+  HashSink sink;
+  walk_write(sink, EntityKind::GroupHead);
+  for_each_field(head, [&](std::string_view, const auto& field) {
+    const bool is_last_event = static_cast<const void*>(&field) == &head.last_event;
+    if (!is_last_event) walk_write(sink, field);
+  });
+  return sink.hash();
+}
+
+Digest hash_last_event(const GroupHead& head) {
+  return hash_entity(EntityKind::LastEvent, head.last_event, head.id);
+}
+
 Digest hash_group(const Group& group) {
   Digest sum;
   const GroupId id = group.head.id;
-  add(sum, hash_entity(EntityKind::GroupHead, group.head, id));
+  add(sum, hash_head(group.head));
+  add(sum, hash_last_event(group.head));
   for (RoleIndex role = 0; role < group.roles.size(); ++role) {
     const Role& each = group.roles[role];
     add(sum, hash_entity(EntityKind::RoleHead, each.head, id, role));
@@ -43,14 +60,11 @@ Digest hash_group(const Group& group) {
 
 }  // namespace digest_detail
 
-Digest compute_digest(const State& state) {
+Digest compute_sum(const State& state) {
   using digest_detail::add;
   using digest_detail::EntityKind;
   using digest_detail::hash_entity;
   Digest sum;
-  // Less that of an empty head, so that an empty state has digest 0.
-  add(sum, hash_entity(EntityKind::StateHead, state.head));
-  digest_detail::subtract(sum, hash_entity(EntityKind::StateHead, StateHead{}));
   state.hosts.for_each([&](const Host& host) { add(sum, hash_entity(EntityKind::Host, host.facts)); });
   for (const auto& [name, pool] : state.pools) add(sum, hash_entity(EntityKind::Pool, pool, name));
   for (const auto& [name, claim] : state.claims) add(sum, hash_entity(EntityKind::StandaloneClaim, claim, name));
@@ -63,6 +77,21 @@ Digest compute_digest(const State& state) {
   state.groups.for_each([&](const Group& group) { add(sum, digest_detail::hash_group(group)); });
   return sum;
 }
+
+namespace {
+
+// Less that of an empty head, so that an empty state has digest 0.
+Digest with_head(Digest sum, const StateHead& head) {
+  digest_detail::add(sum, digest_detail::hash_entity(digest_detail::EntityKind::StateHead, head));
+  digest_detail::subtract(sum, digest_detail::hash_entity(digest_detail::EntityKind::StateHead, StateHead{}));
+  return sum;
+}
+
+}  // namespace
+
+Digest compute_digest(const State& state) { return with_head(compute_sum(state), state.head); }
+
+Digest State::digest() const { return with_head(sum, head); }
 
 std::string hex(const Digest& digest) {
   static constexpr char kDigits[] = "0123456789abcdef";

@@ -26,6 +26,7 @@ enum class EntityKind : std::uint8_t {
   Member = 11,
   GroupClaim = 12,
   MemberCharges = 13,
+  LastEvent = 14,
 };
 
 // Collects the walk of one entity; most fit the array. Two of them stand in the path of every event: the compiler sees
@@ -65,6 +66,10 @@ inline void subtract(Digest& sum, const Digest& hash) {
   sum.low -= hash.low;
   sum.high -= hash.high;
 }
+
+// A group's head but for last_event, which every event of the group changes: that is an entity of its own.
+[[nodiscard]] Digest hash_head(const GroupHead& head);
+[[nodiscard]] Digest hash_last_event(const GroupHead& head);
 
 // Sum over everything that belongs to one group.
 [[nodiscard]] Digest hash_group(const Group& group);

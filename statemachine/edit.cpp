@@ -6,43 +6,47 @@ namespace lockstep::edit {
 
 namespace {
 
-// Visits timers of `before` that are to go and of `after` that are to come, when they differ.
-void move_timer(State& state, const Group& group, TimerKind kind, const MemberKey& key, Time before, Time after) {
-  if (before == after) return;
-  if (before) state.indexes.timers.erase(TimerKey{before, group.head.id, kind, key});
-  if (after) state.indexes.timers.insert(TimerKey{after, group.head.id, kind, key});
-}
+constexpr MemberKey kNoMemberKey{kNoRole, kNoMember};
 
 }  // namespace
 
 // ---- group
 // ------------------------------------------------------------------------------------------------------------
-EditGroup::EditGroup(State& state, Group& group) : state_(state), group_(group), phase_(group.head.phase) {
-  digest_detail::subtract(state_.digest, hash_entity(EntityKind::GroupHead, group_.head, group_.head.id));
-  derived::for_each_timer(group_, [&](const TimerKey& timer) { timers_.push_back(timer); });
+EditGroup::EditGroup(State& state, Group& group)
+    : state_(state), group_(group), clocks_(derived::clocks_of(group)), phase_(group.head.phase) {
+  digest_detail::subtract(state_.sum, digest_detail::hash_head(group_.head));
 }
 
 EditGroup::~EditGroup() {
-  const GroupId id = group_.head.id;
-  digest_detail::add(state_.digest, hash_entity(EntityKind::GroupHead, group_.head, id));
-  for (const RoleIndex role : roles_)
-    digest_detail::add(state_.digest, hash_entity(EntityKind::RoleHead, group_.roles[role].head, id, role));
+  digest_detail::add(state_.sum, digest_detail::hash_head(group_.head));
+  const derived::GroupClocks clocks = derived::clocks_of(group_);
+  for (std::size_t i = 0; i < clocks.size(); ++i)
+    derived::move_timer(state_, group_, derived::kGroupClockKinds[i], kNoMemberKey, clocks_[i], clocks[i]);
+  for (const EditedRole& edited : roles_) {
+    const RoleHead& head = group_.roles[edited.role].head;
+    digest_detail::add(state_.sum, hash_entity(EntityKind::RoleHead, head, group_.head.id, edited.role));
+    derived::move_timer(state_, group_, TimerKind::Resize, {edited.role, kNoMember}, edited.resize_deadline,
+                        head.resize_deadline);
+  }
+  if (group_.head.phase == phase_) return;
   --state_.indexes.groups_in[static_cast<std::size_t>(phase_)];
   ++state_.indexes.groups_in[static_cast<std::size_t>(group_.head.phase)];
-  std::vector<TimerKey> timers;
-  derived::for_each_timer(group_, [&](const TimerKey& timer) { timers.push_back(timer); });
-  if (timers == timers_) return;
-  for (const TimerKey& timer : timers_) state_.indexes.timers.erase(timer);
-  for (const TimerKey& timer : timers) state_.indexes.timers.insert(timer);
 }
 
 RoleHead& EditGroup::role(RoleIndex role) {
   RoleHead& head = group_.roles.at(role).head;
-  if (std::find(roles_.begin(), roles_.end(), role) == roles_.end()) {
-    digest_detail::subtract(state_.digest, hash_entity(EntityKind::RoleHead, head, group_.head.id, role));
-    roles_.push_back(role);
+  const auto is_it = [role](const EditedRole& edited) { return edited.role == role; };
+  if (std::none_of(roles_.begin(), roles_.end(), is_it)) {
+    digest_detail::subtract(state_.sum, hash_entity(EntityKind::RoleHead, head, group_.head.id, role));
+    roles_.push_back({role, head.resize_deadline});
   }
   return head;
+}
+
+void set_last_event(State& state, Group& group, Seq seq) {
+  digest_detail::subtract(state.sum, digest_detail::hash_last_event(group.head));
+  group.head.last_event = seq;
+  digest_detail::add(state.sum, digest_detail::hash_last_event(group.head));
 }
 
 // ---- member
@@ -56,15 +60,15 @@ EditMember::EditMember(State& state, Group& group, MemberKey key)
       stop_deadline_(member_.stop_deadline),
       required_(member_.required),
       armed_(member_.phase == MemberPhase::Armed) {
-  digest_detail::subtract(state_.digest, hash_entity(EntityKind::Member, member_, group_.head.id, key_));
+  digest_detail::subtract(state_.sum, hash_entity(EntityKind::Member, member_, group_.head.id, key_));
   count(-1);
 }
 
 EditMember::~EditMember() {
-  digest_detail::add(state_.digest, hash_entity(EntityKind::Member, member_, group_.head.id, key_));
+  digest_detail::add(state_.sum, hash_entity(EntityKind::Member, member_, group_.head.id, key_));
   count(1);
-  move_timer(state_, group_, TimerKind::Recover, key_, recover_deadline_, member_.recover_deadline);
-  move_timer(state_, group_, TimerKind::Stop, key_, stop_deadline_, member_.stop_deadline);
+  derived::move_timer(state_, group_, TimerKind::Recover, key_, recover_deadline_, member_.recover_deadline);
+  derived::move_timer(state_, group_, TimerKind::Stop, key_, stop_deadline_, member_.stop_deadline);
   if (armed_ || member_.phase == MemberPhase::Armed) derived::index_startable(group_, key_);
   if (required_ == member_.required) return;
   derived::for_each_claim_of(group_, key_, [&](const ClaimKey& claim) {
@@ -99,7 +103,7 @@ void add_member(State& state, Group& group, RoleIndex role) {
   const auto index = static_cast<std::uint32_t>(each.members.size());
   const Member& member = each.members.emplace_back();
   ++each.counts.all[static_cast<std::size_t>(member.phase)];
-  digest_detail::add(state.digest, hash_entity(EntityKind::Member, member, group.head.id, MemberKey{role, index}));
+  digest_detail::add(state.sum, hash_entity(EntityKind::Member, member, group.head.id, MemberKey{role, index}));
   derived::for_each_claim_of(group, {role, index},
                              [&](const ClaimKey& key) { set_claim(state, group, key, ClaimPhase::Wanted); });
 }
@@ -114,11 +118,11 @@ void set_spares(State& state, Group& group, RoleIndex role, std::vector<Spare> s
     }
     return sum;
   };
-  digest_detail::subtract(state.digest, hash_all());
+  digest_detail::subtract(state.sum, hash_all());
   for (const Spare& spare : each.spares) derived::release(state, group, role, spare.hosts);
   each.spares = std::move(spares);
   for (const Spare& spare : each.spares) derived::hold(state, group, role, spare.hosts);
-  digest_detail::add(state.digest, hash_all());
+  digest_detail::add(state.sum, hash_all());
 }
 
 void set_claim(State& state, Group& group, const ClaimKey& key, ClaimPhase phase) {
@@ -127,32 +131,29 @@ void set_claim(State& state, Group& group, const ClaimKey& key, ClaimPhase phase
   const bool had_ttl = group.claims_owed == 0 && group.head.ttl_deadline;
   const auto [found, fresh] = group.claims.try_emplace(key);
   if (!fresh) {
-    digest_detail::subtract(state.digest, hash_entity(EntityKind::GroupClaim, found->second, group.head.id, key));
+    digest_detail::subtract(state.sum, hash_entity(EntityKind::GroupClaim, found->second, group.head.id, key));
     if (counts && found->second.phase != ClaimPhase::Ready) --group.claims_not_ready;
     if (owed(found->second.phase)) --group.claims_owed;
   }
   found->second.phase = phase;
-  digest_detail::add(state.digest, hash_entity(EntityKind::GroupClaim, found->second, group.head.id, key));
+  digest_detail::add(state.sum, hash_entity(EntityKind::GroupClaim, found->second, group.head.id, key));
   if (counts && phase != ClaimPhase::Ready) ++group.claims_not_ready;
   if (owed(phase)) ++group.claims_owed;
   if (key.member.role != kNoRole) derived::index_startable(group, key.member);
   const bool has_ttl = group.claims_owed == 0 && group.head.ttl_deadline;
   if (had_ttl == has_ttl) return;
-  const TimerKey ttl{group.head.ttl_deadline, group.head.id, TimerKind::Ttl, {kNoRole, kNoMember}};
-  if (has_ttl)
-    state.indexes.timers.insert(ttl);
-  else
-    state.indexes.timers.erase(ttl);
+  const Time ttl = group.head.ttl_deadline;
+  derived::move_timer(state, group, TimerKind::Ttl, kNoMemberKey, has_ttl ? Time{} : ttl, has_ttl ? ttl : Time{});
 }
 
 void set_standalone_claim(State& state, const std::string& name, ClaimPhase phase) {
   const auto [found, fresh] = state.claims.try_emplace(name);
   if (!fresh) {
-    digest_detail::subtract(state.digest, hash_entity(EntityKind::StandaloneClaim, found->second, name));
+    digest_detail::subtract(state.sum, hash_entity(EntityKind::StandaloneClaim, found->second, name));
   }
   const bool was_ready = !fresh && found->second.phase == ClaimPhase::Ready;
   found->second.phase = phase;
-  digest_detail::add(state.digest, hash_entity(EntityKind::StandaloneClaim, found->second, name));
+  digest_detail::add(state.sum, hash_entity(EntityKind::StandaloneClaim, found->second, name));
   const bool is_ready = phase == ClaimPhase::Ready;
   if (was_ready == is_ready) return;
   const auto users = state.indexes.standalone_users.find(name);
@@ -169,10 +170,10 @@ void set_standalone_claim(State& state, const std::string& name, ClaimPhase phas
 void set_charges(State& state, Group& group, const MemberKey& key, std::vector<Time> times) {
   const auto [found, fresh] = group.member_charges.try_emplace(key);
   if (!fresh) {
-    digest_detail::subtract(state.digest, hash_entity(EntityKind::MemberCharges, found->second, group.head.id, key));
+    digest_detail::subtract(state.sum, hash_entity(EntityKind::MemberCharges, found->second, group.head.id, key));
   }
   found->second.times = std::move(times);
-  digest_detail::add(state.digest, hash_entity(EntityKind::MemberCharges, found->second, group.head.id, key));
+  digest_detail::add(state.sum, hash_entity(EntityKind::MemberCharges, found->second, group.head.id, key));
 }
 
 }  // namespace lockstep::edit

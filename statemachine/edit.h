@@ -23,11 +23,11 @@ class Plain {
  public:
   Plain(State& state, EntityKind kind, Value& value, Key... key)
       : state_(state), kind_(kind), value_(value), key_(std::move(key)...) {
-    digest_detail::subtract(state_.digest, hash());
+    digest_detail::subtract(state_.sum, hash());
   }
   Plain(const Plain&) = delete;
   Plain& operator=(const Plain&) = delete;
-  ~Plain() { digest_detail::add(state_.digest, hash()); }
+  ~Plain() { digest_detail::add(state_.sum, hash()); }
   Value* operator->() { return &value_; }
   Value& operator*() { return value_; }
 
@@ -39,17 +39,6 @@ class Plain {
   EntityKind kind_;
   Value& value_;
   std::tuple<Key...> key_;
-};
-
-class EditHead : public Plain<StateHead> {
- public:
-  explicit EditHead(State& state) : Plain(state, EntityKind::StateHead, state.head) {}
-};
-
-// Where a group's history ends: nothing else is derived from it.
-class EditLastEvent : public Plain<GroupHead, GroupId> {
- public:
-  EditLastEvent(State& state, Group& group) : Plain(state, EntityKind::GroupHead, group.head, group.head.id) {}
 };
 
 // A group's head and role heads: their clocks and the group's phase.
@@ -66,10 +55,17 @@ class EditGroup {
  private:
   State& state_;
   Group& group_;
-  std::vector<RoleIndex> roles_;  // whose heads are out of the digest
-  std::vector<TimerKey> timers_;  // as they were
+  struct EditedRole {
+    RoleIndex role;
+    Time resize_deadline;  // as it was
+  };
+  std::vector<EditedRole> roles_;  // whose heads are out of the digest
+  derived::GroupClocks clocks_;    // as they were
   GroupPhase phase_;
 };
+
+// Where the group's history ends.
+void set_last_event(State& state, Group& group, Seq seq);
 
 // One member: its phase counts, clocks, whether it can start, and what its claims mean to the barrier.
 class EditMember {

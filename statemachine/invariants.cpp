@@ -84,11 +84,11 @@ std::string check_counts(const State& state, const Group& group) {
   for (RoleIndex role = 0; role < group.roles.size(); ++role) {
     const Role& each = group.roles[role];
     if (derived::count_phases(each) != each.counts) return broken(7, group, "phase counts differ from a recount");
-    std::set<std::uint32_t> startable;
+    IndexSet startable;
     for (std::uint32_t index = 0; index < each.members.size(); ++index) {
       if (derived::is_startable(group, {role, index})) startable.insert(index);
     }
-    if (startable != each.startable) {
+    if (!(startable == each.startable)) {
       return broken(7, group, "the members that can start differ from a recount");
     }
   }
@@ -124,8 +124,8 @@ std::string check_promise_and_end(const Group& group) {
 std::string check_derived(const State& state) {
   State rebuilt = state;
   rebuild_derived(rebuilt);
-  if (rebuilt.digest != state.digest)
-    return "invariant 11: the kept digest " + hex(state.digest) + " differs from a rebuild";
+  if (rebuilt.digest() != state.digest())
+    return "invariant 11: the kept digest " + hex(state.digest()) + " differs from a rebuild";
   const Indexes& kept = state.indexes;
   const Indexes& fresh = rebuilt.indexes;
   if (kept.timers != fresh.timers) return "invariant 11: the index of deadlines differs from a rebuild";

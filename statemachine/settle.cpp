@@ -123,7 +123,7 @@ bool Decider::start_ready_members(const Group& group) {
     const Role& each = group.roles[role];
     if (each.startable.empty() || each.counts.required_in(M::Stopping) > 0 || !order_allows(group, role)) continue;
     if (!shared_claims_ready(state_, group)) return false;
-    emit(group.head.id, MembersStarting{role, {each.startable.begin(), each.startable.end()}});
+    emit(group.head.id, MembersStarting{role, each.startable.list()});
     return true;
   }
   return false;

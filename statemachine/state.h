@@ -21,6 +21,7 @@
 #include "events/phases.h"
 #include "events/spec.h"
 #include "statemachine/host_journal.h"
+#include "statemachine/index_set.h"
 #include "statemachine/table.h"
 
 namespace lockstep {
@@ -93,7 +94,7 @@ struct Role {
   std::vector<Member> members;  // by index; one beyond `wanted` that is not required is a free number
   std::vector<Spare> spares;
   PhaseCounts counts{};
-  std::set<std::uint32_t> startable;  // derived: indexes of required members that are Armed with their own claims Ready
+  IndexSet startable;  // derived: indexes of required members that are Armed with their own claims Ready
 };
 LOCKSTEP_FIELDS_AND_DERIVED(Role, (head, members, spares), (counts, startable))
 
@@ -203,7 +204,7 @@ struct Host {
   HostFacts facts{};
   std::vector<std::int64_t> capacity;       // derived: by ResourceId; may be shorter than State::resources
   std::vector<std::int64_t> used;           // derived: by ResourceId
-  std::map<GroupId, std::uint32_t> groups;  // derived: groups that hold something here, number of slices
+  std::vector<std::pair<GroupId, std::uint32_t>> groups;  // derived: that hold something here, by id, with their slices
   [[nodiscard]] bool usable() const { return !facts.info.down && !facts.info.drained; }
 };
 LOCKSTEP_FIELDS_AND_DERIVED(Host, (facts), (capacity, used, groups))
@@ -298,6 +299,7 @@ class EmptyCluster {
 };
 
 struct Indexes {
+  bool kept{true};  // false: those of groups are out of date (IndexesOff)
   std::set<TimerKey> timers;
   std::map<WaitShape, std::set<OrderKey>> pending;        // Pending groups
   std::set<OrderKey> goes_on;                             // Reserving, active with a member that waits, or to grow
@@ -321,12 +323,13 @@ struct State {
   Table<GroupId, Group> groups{};
 
   // Derived.
-  Digest digest{};
+  Digest sum{};                        // of all entities but the head (digest.h)
   std::vector<std::string> resources;  // ResourceId -> name; their order means nothing
   std::map<std::string, ResourceId, std::less<>> resource_ids;
   std::vector<std::int64_t> used;  // by ResourceId, over all hosts: what pools are checked against
   Indexes indexes{};
 
+  [[nodiscard]] Digest digest() const;
   [[nodiscard]] const Group* group(GroupId id) const { return groups.find(id); }
   [[nodiscard]] const Group* group_named(std::string_view name) const;  // the latest of that name
   [[nodiscard]] const Host* host(HostId id) const { return hosts.find(id); }
@@ -352,5 +355,18 @@ struct State {
 
 // Computes everything derived from the facts: after loading a snapshot.
 void rebuild_derived(State& state);
+
+// While it lives apply() keeps no index of groups, which replay does not read; they are made again at its end. Nobody
+// may decide, plan or look groups up by name meanwhile.
+class IndexesOff {
+ public:
+  explicit IndexesOff(State& state);
+  IndexesOff(const IndexesOff&) = delete;
+  IndexesOff& operator=(const IndexesOff&) = delete;
+  ~IndexesOff();
+
+ private:
+  State& state_;
+};
 
 }  // namespace lockstep

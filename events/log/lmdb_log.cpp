@@ -103,6 +103,10 @@ Result<Head> LmdbLog::head() const {
 
 Result<LogHead> LmdbLog::stored_head() const { return impl_->current(); }
 
+std::string LmdbLog::pinning_readers() const { return impl_->env->pinning_readers(); }
+
+std::string lmdb_version() { return mdb_version(nullptr, nullptr, nullptr); }
+
 Result<Seq> LmdbLog::first() const {
   return impl_->current().map([](const LogHead& head) { return head.first; });
 }

@@ -42,6 +42,8 @@ class LmdbLog final : public Log {
   // as those of append().
   [[nodiscard]] Result<void> append_all(std::span<const Link> links, const RingMark& ring, std::uint64_t flushed);
   [[nodiscard]] Result<LogHead> stored_head() const;
+  // " (held back by readers: pid 12, pid 34)" or "": who keeps old pages from being used again.
+  [[nodiscard]] std::string pinning_readers() const;
   [[nodiscard]] Result<void> read(Seq from, const Visit& visit) const override;
   [[nodiscard]] Result<void> trim(Seq before) override;
 
@@ -50,5 +52,8 @@ class LmdbLog final : public Log {
   explicit LmdbLog(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+// "LMDB 0.9.24: (date)".
+[[nodiscard]] std::string lmdb_version();
 
 }  // namespace lockstep

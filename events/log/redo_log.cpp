@@ -363,6 +363,8 @@ Result<void> RedoLog::trim(Seq before) {
   return impl_->lmdb->trim(before);
 }
 
+std::string RedoLog::pinning_readers() const { return impl_->lmdb->pinning_readers(); }
+
 RedoLog::Counts RedoLog::counts() const {
   const std::lock_guard guard(impl_->mutex);
   return impl_->counts;

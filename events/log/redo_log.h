@@ -37,6 +37,9 @@ class RedoLog final : public Log {
   [[nodiscard]] Result<void> trim(Seq before) override;
   [[nodiscard]] std::string cut() const override;
 
+  // As LmdbLog's.
+  [[nodiscard]] std::string pinning_readers() const;
+
   // For metrics and tests.
   struct Counts {
     std::uint64_t waits{};    // appends that waited for a slot

@@ -326,6 +326,10 @@ Result<Store> open_store(const fs::path& directory, OpenMode mode) {
   return Store{directory, to_hex(file->id), std::move(*log)};
 }
 
+std::string store_versions() {
+  return fmt::format("lockstep {}, store format {}, {}", LOCKSTEP_VERSION, kStoreFormat, lmdb_version());
+}
+
 Result<int> store_owner(const fs::path& directory) {
   auto file = read_store_file(directory);
   LOCKSTEP_TRY(file);

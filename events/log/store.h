@@ -44,6 +44,9 @@ struct NewStore {
 // Errors: NotAStore, NewerFormat, Damaged, Locked (names the pid), NetworkFilesystem, DiskFull, StorageFailed.
 [[nodiscard]] Result<Store> open_store(const std::filesystem::path& directory, OpenMode mode);
 
+// "lockstep 0.1.0, store format 2, LMDB 0.9.24": what writes here.
+[[nodiscard]] std::string store_versions();
+
 // The pid that holds the writer's lock now; 0 = nobody.
 [[nodiscard]] Result<int> store_owner(const std::filesystem::path& directory);
 

@@ -13,7 +13,7 @@
 #include "scheduler/plan.h"
 #include "statemachine/decide.h"
 #include "statemachine/invariants.h"
-#include "tests/bench/measure.h"
+#include "tools/bench/measure.h"
 
 namespace lockstep::bench {
 namespace {

@@ -17,7 +17,7 @@
 #include "events/log/memory_log.h"
 #include "replay/controller.h"
 #include "scheduler/plan.h"
-#include "tests/bench/measure.h"
+#include "tools/bench/measure.h"
 
 namespace lockstep::bench {
 namespace {

@@ -118,6 +118,10 @@ void fill(F& filler, T& value) {
     filler.number(value.value);
   } else if constexpr (std::is_same_v<T, std::string>) {
     filler.text(value);
+  } else if constexpr (WalkShared<T>) {
+    std::remove_cvref_t<decltype(*value)> inner;
+    fill(filler, inner);
+    value = T(std::move(inner));
   } else if constexpr (WalkVector<T>) {
     value.clear();
     value.resize(filler.list_size());
@@ -137,6 +141,8 @@ void put(ByteSink& sink, const T& value) {
     const auto index = static_cast<std::uint32_t>(value.index());
     sink.put(&index, sizeof index);
     std::visit([&](const auto& body) { put(sink, body); }, value);
+  } else if constexpr (WalkShared<T>) {
+    put(sink, *value);
   } else if constexpr (WalkVector<T>) {
     const auto size = static_cast<std::uint32_t>(value.size());
     sink.put(&size, sizeof size);

@@ -31,6 +31,8 @@ void describe(const T& value, const std::string& path, std::vector<std::string>&
     lines.push_back(fmt::format("{} = {}", path, value.value));
   } else if constexpr (std::is_same_v<T, std::string>) {
     lines.push_back(fmt::format("{} = '{}'", path, value));
+  } else if constexpr (WalkShared<T>) {
+    describe(*value, path, lines);
   } else if constexpr (WalkVector<T>) {
     lines.push_back(fmt::format("{} has {}", path, value.size()));
     for (std::size_t i = 0; i < value.size(); ++i) describe(value[i], fmt::format("{}[{}]", path, i), lines);

@@ -30,6 +30,8 @@ void find_defaults(const T& value, const T& fresh, const std::string& path, std:
   if constexpr (filler::kIsVariant<T>) {
     std::visit([&](const auto& body) { find_defaults(body, std::remove_cvref_t<decltype(body)>{}, path, found); },
                value);
+  } else if constexpr (WalkShared<T>) {
+    find_defaults(*value, *fresh, path, found);
   } else if constexpr (WalkVector<T>) {
     if (value.empty()) found.push_back(path);
     for (const auto& element : value) find_defaults(element, typename T::value_type{}, path + "[]", found);

@@ -143,6 +143,8 @@ void add_codes(std::map<std::string, Lines>& codes) {
   } else if constexpr (filler::kIsVariant<T>) {
     boost::mp11::mp_for_each<boost::mp11::mp_transform<boost::mp11::mp_identity, T>>(
         [&](auto body) { add_codes<typename decltype(body)::type>(codes); });
+  } else if constexpr (WalkShared<T>) {
+    add_codes<std::remove_cvref_t<decltype(*std::declval<T>())>>(codes);
   } else if constexpr (WalkVector<T>) {
     add_codes<typename T::value_type>(codes);
   } else if constexpr (Described<T>) {

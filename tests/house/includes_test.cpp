@@ -25,9 +25,10 @@ const std::map<std::string, std::set<std::string>> kBelow = {
     {"tools/scenario",
      {"events", "events/log", "statemachine", "scheduler", "snapshot", "replay", "tools/manifest", "tools/topology",
       "tools/scenario"}},
+    {"tools/bench", {"events", "events/log", "statemachine", "snapshot", "replay", "tools/bench"}},
     {"tools/lockstep",
      {"events", "events/log", "statemachine", "scheduler", "snapshot", "replay", "tools/manifest", "tools/topology",
-      "tools/scenario", "tools/lockstep"}},
+      "tools/scenario", "tools/bench", "tools/lockstep"}},
 };
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }

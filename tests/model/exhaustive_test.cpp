@@ -200,7 +200,8 @@ class Walk {
       ++level_;
       std::string wrong = step(next, next_model, report);
       if (wrong.empty()) wrong = place(next, next_model);
-      const auto key = std::pair{level_, std::pair{next.digest.high, next.digest.low}};
+      const Digest digest = next.digest();
+      const auto key = std::pair{level_, std::pair{digest.high, digest.low}};
       if (wrong.empty() && seen_.insert(key).second) wrong = visit(next, next_model);
       if (!wrong.empty()) return wrong;
       --level_;
@@ -236,7 +237,7 @@ class Walk {
       batch.push_back(path_[i]);
     }
     if (!controller.execute(batch)) return "the controller met an error";
-    if (controller.state().digest == state.digest) return {};
+    if (controller.state().digest() == state.digest()) return {};
     return "batching " + std::to_string(batching) + " ends in another digest";
   }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "events/commands.h"
+#include "events/walk.h"
 
 namespace lockstep::model {
 
@@ -32,6 +33,8 @@ template <class T>
     return value;
   } else if constexpr (IsStrong<T>::value) {
     return std::to_string(value.value);
+  } else if constexpr (WalkShared<T>) {
+    return say(*value);
   } else if constexpr (IsVector<T>::value) {
     std::string text = "[";
     for (const auto& item : value) text += (text.size() > 1 ? ", " : "") + say(item);

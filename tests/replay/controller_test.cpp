@@ -161,7 +161,7 @@ TEST(Controller, P79_ABatchOfDependentCommandsDecidesWhatTheyDecideOneByOne) {
     answers.insert(answers.end(), some_answers.begin(), some_answers.end());
   }
   EXPECT_EQ(bytes_of(events_of(one_by_one)), bytes_of(events_of(batched)));
-  EXPECT_EQ(single->state().digest, batch->state().digest);
+  EXPECT_EQ(single->state().digest(), batch->state().digest());
   ASSERT_EQ(answers.size(), expected.size());
   for (std::size_t i = 0; i < answers.size(); ++i) {
     EXPECT_EQ(answers[i].code, expected[i].code);

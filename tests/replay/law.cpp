@@ -68,9 +68,9 @@ class Law {
     if (!restored) return "the facts cannot be read back";
     if (facts_of(*restored) != facts) return "restored facts differ" + difference(state, *restored);
     const Digest digest = compute_digest(state);
-    if (state.digest != digest) return fmt::format("kept digest {} is not {}", hex(state.digest), hex(digest));
-    if (restored->digest != digest)
-      return fmt::format("restored digest {} is not {}", hex(restored->digest), hex(digest));
+    if (state.digest() != digest) return fmt::format("kept digest {} is not {}", hex(state.digest()), hex(digest));
+    if (restored->digest() != digest)
+      return fmt::format("restored digest {} is not {}", hex(restored->digest()), hex(digest));
     if (k % options_.invariants_every == 0) {
       if (std::string violation = check_invariants(state); !violation.empty()) return violation;
       if (std::string violation = check_invariants(*restored); !violation.empty()) return "restored: " + violation;
@@ -93,7 +93,7 @@ class Law {
     ++counts_.tails;
     counts_.tail_events += history_.events.size() - k;
     for (std::size_t i = k; i < history_.events.size(); ++i) apply(restored, history_.events[i]);
-    if (restored.digest != history_.state.digest)
+    if (restored.digest() != history_.state.digest())
       return "the tail ends in another digest" + difference(history_.state, restored);
     if (facts_of(restored) != final_) return "the tail ends in other facts" + difference(history_.state, restored);
     return {};
@@ -105,7 +105,7 @@ class Law {
     for (; step < steps.size() && steps[step].seq <= state.head.seq; ++step) {
       if (steps[step].seq != state.head.seq) continue;
       ++counts_.live_points;
-      if (steps[step].digest != state.digest) return "the live state had another digest";
+      if (steps[step].digest != state.digest()) return "the live state had another digest";
     }
     return {};
   }

@@ -402,7 +402,7 @@ History make_history(std::uint64_t seed, std::size_t events_min, const WorldOpti
     Decision decision = execute(history.state, step.command);
     step.answer = std::move(decision.answer);
     step.seq = history.state.head.seq;
-    step.digest = history.state.digest;
+    step.digest = history.state.digest();
     history.steps.push_back(std::move(step));
     std::move(decision.events.begin(), decision.events.end(), std::back_inserter(history.events));
   }

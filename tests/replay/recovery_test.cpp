@@ -61,7 +61,7 @@ class Recover : public ::testing::Test {
   void expect_whole(const Result<Recovered>& recovered) const {
     ASSERT_TRUE(recovered.has_value()) << recovered.error().message;
     EXPECT_EQ(facts_of(recovered->state), facts_of(history_.state));
-    EXPECT_EQ(recovered->state.digest, history_.state.digest);
+    EXPECT_EQ(recovered->state.digest(), history_.state.digest());
     EXPECT_EQ(recovered->head, log_.head().value());
   }
 
@@ -266,7 +266,7 @@ TEST_F(Recover, P2_P83_StopsExactlyAtEverySeqAlsoInsideARecord) {
     const auto recovered = recover(log_, &snapshots_, event.seq);
     ASSERT_TRUE(recovered.has_value()) << recovered.error().message;
     ASSERT_EQ(facts_of(recovered->state), facts_of(state)) << "until " << event.seq.value;
-    ASSERT_EQ(recovered->state.digest, state.digest);
+    ASSERT_EQ(recovered->state.digest(), state.digest());
     ASSERT_EQ(recovered->report.plan.from_snapshot, event.seq >= boundary(3));
     const std::uint64_t whole = event.seq == last_ ? last_.value : event.seq.value / kRecordEvents * kRecordEvents;
     ASSERT_EQ(recovered->head.seq, Seq{whole}) << "of the last whole record";
@@ -423,14 +423,14 @@ TEST_F(Recover, P116_ShowsTheStateOnItsWaySoThatReadsCanBeAnsweredAsOf) {
       recover_observed(log_, nullptr, {}, [&](const State& state, std::uint64_t done, std::uint64_t total) {
         EXPECT_EQ(state.head.seq, Seq{done});
         EXPECT_EQ(total, last_.value);
-        seen.emplace_back(state.head.seq, state.digest);
+        seen.emplace_back(state.head.seq, state.digest());
         return true;
       });
   expect_whole(recovered);
   ASSERT_GE(seen.size(), 4U);
   EXPECT_EQ(seen.front().first, Seq{});
   EXPECT_EQ(seen.back().first, last_);
-  EXPECT_EQ(state_at(seen[1].first).digest, seen[1].second);
+  EXPECT_EQ(state_at(seen[1].first).digest(), seen[1].second);
 }
 
 TEST_F(Recover, CanBeInterrupted) {

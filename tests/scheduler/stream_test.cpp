@@ -35,6 +35,8 @@ std::string spelled(const State& state, const T& value) {
   if constexpr (std::is_same_v<T, HostId>) {
     const Host* host = state.host(value);
     return host == nullptr ? "gone" : host->facts.info.name;
+  } else if constexpr (WalkShared<T>) {
+    return spelled(state, *value);
   } else if constexpr (model::IsVector<T>::value) {
     std::string text = "[";
     for (const auto& item : value) text += spelled(state, item) + " ";

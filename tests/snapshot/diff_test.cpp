@@ -27,7 +27,7 @@ class EachLeafAlone {
     change(leaf);
     ++seen_;
     if (digested_) {
-      EXPECT_NE(compute_digest(now_), before_.digest) << path;
+      EXPECT_NE(compute_digest(now_), before_.digest()) << path;
     }
     const Lines lines = diff_states(before_, now_);
     ASSERT_FALSE(lines.empty()) << path;
@@ -38,7 +38,7 @@ class EachLeafAlone {
     }
     leaf = was;
     if (digested_) {
-      EXPECT_EQ(compute_digest(now_), before_.digest) << path;
+      EXPECT_EQ(compute_digest(now_), before_.digest()) << path;
     }
   }
   void digested(bool yes) { digested_ = yes; }

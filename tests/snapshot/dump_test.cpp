@@ -47,7 +47,7 @@ TEST(Dump, HoldsEveryFactOfAState_P3) {
   const Json json = Json::parse(dump_json(state));
   EXPECT_EQ(count_values(json), leaves + keys + 1);  // and the digest
   check_names(json);
-  EXPECT_EQ(json["digest"], hex(state.digest));
+  EXPECT_EQ(json["digest"], hex(state.digest()));
   EXPECT_EQ(json["groups"].size(), 3U);
   EXPECT_EQ(json["groups"][0]["roles"][1]["members"][1]["hosts"][0]["host"], 1);
   EXPECT_EQ(json["hosts"][1]["id"], 2);

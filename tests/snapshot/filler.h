@@ -31,6 +31,10 @@ class Filler {
       fill(value.value);
     } else if constexpr (std::is_same_v<T, std::string>) {
       value = "text-" + std::to_string(counter_);
+    } else if constexpr (WalkShared<T>) {
+      std::remove_cvref_t<decltype(*value)> inner;
+      fill(inner);
+      value = T(std::move(inner));
     } else if constexpr (WalkVector<T>) {
       value.clear();
       fill(value.emplace_back());

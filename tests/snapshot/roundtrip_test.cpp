@@ -61,8 +61,8 @@ TEST(P3, EveryFieldOfEveryEntityComesBackFromASnapshot_P50_P52_P56) {
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(fact_bytes(*loaded), fact_bytes(state));
   EXPECT_EQ(diff_states(state, *loaded), std::vector<std::string>{});
-  EXPECT_EQ(loaded->digest, state.digest);
-  EXPECT_EQ(compute_digest(*loaded), state.digest);
+  EXPECT_EQ(loaded->digest(), state.digest());
+  EXPECT_EQ(compute_digest(*loaded), state.digest());
 }
 
 TEST(P3, AnEmptyStateComesBackToo) {
@@ -151,7 +151,7 @@ TEST(Snapshot, IsTaggedWithSeqEpochRecordHashAndDigestOfExactlyThatState_P64_P67
   const auto told = describe_snapshot(written->path);
   ASSERT_TRUE(told) << told.error().message;
   EXPECT_EQ(told->head, head);
-  EXPECT_EQ(told->digest, state.digest);
+  EXPECT_EQ(told->digest, state.digest());
   EXPECT_EQ(told->digest_version, kDigestVersion);
   EXPECT_EQ(told->time, state.head.time);
   EXPECT_EQ(told->store_id, "store-1");

@@ -61,7 +61,7 @@ inline std::vector<std::string> names_in(const std::filesystem::path& directory)
 
 // The state under this digest: what a hand-made state needs before it can be written.
 inline State sealed(State state) {
-  state.digest = compute_digest(state);
+  state.sum = compute_sum(state);
   return state;
 }
 

@@ -23,12 +23,12 @@ const char* const kTwo =
 TEST(Decide, ARejectionLeavesNoEventAndTheSameState) {
   World world(2);
   world.define("g", kTwo);
-  const Digest before = world.state.digest;
+  const Digest before = world.state.digest();
   const std::size_t events = world.events.size();
   EXPECT_EQ(world.run(GroupCommand{GroupVerb::Resume, GroupId{1}}).code, AnswerCode::WrongPhase);
   EXPECT_EQ(world.run(GroupCommand{GroupVerb::Cancel, GroupId{99}}).code, AnswerCode::UnknownGroup);
   EXPECT_EQ(world.events.size(), events);
-  EXPECT_EQ(world.state.digest, before);
+  EXPECT_EQ(world.state.digest(), before);
 }
 
 TEST(Decide, NeverFitsSaysWhatTheClusterLacks) {
@@ -54,12 +54,12 @@ TEST(Decide, ARequestAskedAgainGetsItsFirstAnswerAndIsNotDoneTwice) {
   const GroupId id = world.define("g", kTwo, true);
   const Answer first = world.run(GroupCommand{GroupVerb::Submit, id}, 7, 1);
   EXPECT_EQ(first.code, AnswerCode::Done);
-  const Digest after = world.state.digest;
+  const Digest after = world.state.digest();
   const Answer again = world.run(GroupCommand{GroupVerb::Submit, id}, 7, 1);
   EXPECT_EQ(again.code, AnswerCode::Done);
   EXPECT_TRUE(again.repeated);
   EXPECT_EQ(again.group, first.group);
-  EXPECT_EQ(world.state.digest, after);
+  EXPECT_EQ(world.state.digest(), after);
 }
 
 TEST(Decide, ARejectedRequestStaysRejectedWhenAskedAgain) {
@@ -125,14 +125,44 @@ TEST(Decide, APlanThatOverfillsAHostIsRefused) {
   EXPECT_EQ(world.run(ApplyPlan{crowded}).code, AnswerCode::StalePlan);
 }
 
+// Two racks of one host, and what a plan was made for changes before it is taken.
+void expect_refused_after(const std::string& spec, HostInfo changed) {
+  SCOPED_TRACE(spec);
+  World world(0);
+  EXPECT_EQ(world.run(SetLevels{{"rack"}}).code, AnswerCode::Done);
+  for (const char* name : {"n1", "n2"}) {
+    const HostInfo host{.name = name, .counters = {{"cpu", 2000}}, .at = {"r1"}, .attributes = {{"model", "a"}}};
+    EXPECT_EQ(world.run(SetHost{host}).code, AnswerCode::Done);
+  }
+  const GroupId id = world.define("g", spec);
+  const Plan made = plan(world.state);
+  ASSERT_EQ(made.actions.size(), 1U);
+  changed.name = "n2";
+  changed.counters = {{"cpu", 2000}};
+  EXPECT_EQ(world.run(SetHost{changed}).code, AnswerCode::Done);
+  EXPECT_EQ(world.run(ApplyPlan{made}).code, AnswerCode::StalePlan);
+  EXPECT_EQ(world.phase(id), GroupPhase::Pending);
+}
+
+TEST(Decide, APlanWhoseHostHasMovedOrIsAnotherByNowIsRefused) {
+  const std::string two = "roles: [{name: w, replicas: 2, tasks: '1*{cpu=2}'}]";
+  const HostInfo moved{.at = {"r2"}, .attributes = {{"model", "a"}}};
+  expect_refused_after("{placement: {topology: {required: rack}}, " + two + "}", moved);
+  expect_refused_after("{roles: [{name: w, replicas: 2, topology: {required: rack}, tasks: '1*{cpu=2}'}]}", moved);
+  expect_refused_after("{roles: [{name: w, replicas: 2, topology: {required: rack}, tasks: '1*{cpu=2}'}]}",
+                       HostInfo{.attributes = {{"model", "a"}}});
+  expect_refused_after("{roles: [{name: w, replicas: 2, tasks: [{count: 1, cpu: 2, select: {model: a}}]}]}",
+                       HostInfo{.at = {"r1"}, .attributes = {{"model", "b"}}});
+}
+
 TEST(Decide, WhatIfChangesNothing) {
   World world(2);
   const GroupId id = world.define("g", kTwo);
-  const Digest before = world.state.digest;
+  const Digest before = world.state.digest();
   const Decision decision = decide(world.state, {.time = world.now, .body = GroupCommand{GroupVerb::Cancel, id}});
   EXPECT_EQ(decision.answer.code, AnswerCode::Done);
   EXPECT_EQ(decision.events.size(), 1U);
-  EXPECT_EQ(world.state.digest, before);
+  EXPECT_EQ(world.state.digest(), before);
   EXPECT_EQ(world.phase(id), GroupPhase::Pending);
 }
 

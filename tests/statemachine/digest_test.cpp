@@ -16,7 +16,7 @@ const char* const kPair = "{roles: [{name: w, replicas: 2, tasks: '1*{cpu=8}'}]}
 
 TEST(Digest, AnEmptyStateHasDigestZero) {
   EXPECT_EQ(compute_digest(State{}), Digest{});
-  EXPECT_EQ(State{}.digest, Digest{});
+  EXPECT_EQ(State{}.digest(), Digest{});
 }
 
 TEST(Digest, TheKeptOneEqualsAComputedOneAfterEveryEvent) {
@@ -26,9 +26,9 @@ TEST(Digest, TheKeptOneEqualsAComputedOneAfterEveryEvent) {
   State replayed;
   for (const Event& event : world.events) {
     apply(replayed, event);
-    ASSERT_EQ(replayed.digest, compute_digest(replayed)) << "at seq " << event.seq.value;
+    ASSERT_EQ(replayed.digest(), compute_digest(replayed)) << "at seq " << event.seq.value;
   }
-  EXPECT_EQ(replayed.digest, world.state.digest);
+  EXPECT_EQ(replayed.digest(), world.state.digest());
 }
 
 TEST(Digest, OneFactMakesADifference) {
@@ -36,10 +36,10 @@ TEST(Digest, OneFactMakesADifference) {
   const GroupId id = world.define("g", kPair);
   State other = world.state;
   other.groups.find(id)->head.late_reports += 1;
-  EXPECT_NE(compute_digest(other), world.state.digest);
+  EXPECT_NE(compute_digest(other), world.state.digest());
   other = world.state;
   other.groups.find(id)->roles[0].members[1].exit_code = 1;
-  EXPECT_NE(compute_digest(other), world.state.digest);
+  EXPECT_NE(compute_digest(other), world.state.digest());
 }
 
 TEST(Digest, ACopyOfAStateIsAnotherState) {

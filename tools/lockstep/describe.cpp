@@ -115,7 +115,7 @@ struct Words {
   // ---- wishes ----
   std::string operator()(const GroupDefined& e) const {
     std::string roles;
-    for (const auto& r : e.spec.roles) roles += fmt::format("{}{} x{}", roles.empty() ? "" : ", ", r.name, r.replicas);
+    for (const auto& r : e.spec->roles) roles += fmt::format("{}{} x{}", roles.empty() ? "" : ", ", r.name, r.replicas);
     return fmt::format("{} for {} in queue {}: {}{}", e.identity.name, e.identity.user, e.identity.queue, roles,
                        e.hold ? ", held" : "");
   }

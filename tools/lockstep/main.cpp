@@ -61,6 +61,8 @@ int run(int argc, char** argv) {
   add_log_verbs(app, session);
   add_scenario_verbs(app, session);
   add_run_verbs(app, session);
+  add_doctor_verbs(app, session);
+  add_bench_verbs(app, session);
   add_later_verbs(app, session);
   try {
     app.parse(argc, argv);

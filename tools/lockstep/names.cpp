@@ -42,8 +42,8 @@ void Names::learn(const Event& event) {
   if (const auto* changed = std::get_if<HostChanged>(&event.body)) hosts_[changed->host] = changed->info.name;
   if (const auto* defined = std::get_if<GroupDefined>(&event.body)) {
     Known known{defined->identity.name, {}, {}};
-    for (const auto& role : defined->spec.roles) known.roles.push_back(role.name);
-    for (const auto& claim : defined->spec.claims) known.claims.push_back(claim.name);
+    for (const auto& role : defined->spec->roles) known.roles.push_back(role.name);
+    for (const auto& claim : defined->spec->claims) known.claims.push_back(claim.name);
     groups_[event.group] = std::move(known);
   }
 }

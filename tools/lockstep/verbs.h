@@ -35,6 +35,8 @@ void add_store_verbs(CLI::App& app, Session& session);     // init state snapsho
 void add_log_verbs(CLI::App& app, Session& session);       // log
 void add_scenario_verbs(CLI::App& app, Session& session);  // scenario
 void add_run_verbs(CLI::App& app, Session& session);       // run
+void add_doctor_verbs(CLI::App& app, Session& session);    // doctor
+void add_bench_verbs(CLI::App& app, Session& session);     // bench
 void add_later_verbs(CLI::App& app, Session& session);     // known, not there yet
 
 // ---- what they share ----

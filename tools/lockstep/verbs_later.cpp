@@ -7,7 +7,7 @@
 namespace lockstep::cli {
 
 void add_later_verbs(CLI::App& app, Session& session) {
-  for (const char* name : {"sim", "diff", "bisect", "whatif", "trace", "report", "bench", "doctor", "agent"}) {
+  for (const char* name : {"sim", "diff", "bisect", "whatif", "trace", "report", "agent"}) {
     CLI::App& verb = add_verb(app, session, name, "Not yet in this release",
                               [name]() -> Outcome<void> { return refuse(not_yet(name)); });
     verb.allow_extras();

@@ -181,7 +181,7 @@ Outcome<void> recover_verb(const Session& session, const StoreOptions& options) 
   const RecoveryReport& report = recovered->report;
   const Json json = {{"plan", plan_json(report.plan)},
                      {"seq", recovered->state.head.seq.value},
-                     {"digest", hex(recovered->state.digest)},
+                     {"digest", hex(recovered->state.digest())},
                      {"eventsReplayed", report.events_replayed},
                      {"digestsCompared", report.digests_compared},
                      {"secondsSnapshot", report.seconds_snapshot},

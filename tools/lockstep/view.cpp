@@ -299,7 +299,7 @@ Json state_json(const State& state) {
   return {{"seq", state.head.seq.value},
           {"epoch", state.head.epoch.value},
           {"time", time_json(state.head.time)},
-          {"digest", hex(state.digest)},
+          {"digest", hex(state.digest())},
           {"groups", groups_json(state, Members::Show)},
           {"hosts", hosts_json(state)},
           {"claims", standalone_claims_json(state)},

@@ -23,8 +23,8 @@ void Book::learn_names(const Event& event) {
   KnownGroup& known = groups_[event.group];
   known.name = defined->identity.name;
   known.reused = latest_.contains(known.name);
-  for (const auto& role : defined->spec.roles) known.roles.push_back(role.name);
-  for (const auto& claim : defined->spec.claims) known.claims.push_back(claim.name);
+  for (const auto& role : defined->spec->roles) known.roles.push_back(role.name);
+  for (const auto& claim : defined->spec->claims) known.claims.push_back(claim.name);
   latest_[known.name] = event.group;
 }
 

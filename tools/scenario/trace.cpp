@@ -65,7 +65,7 @@ class Formatter {
 
   void show(std::string_view, MemberKey key) { word(book_.member(event_.group, key)); }
   void show(std::string_view, const ClaimRef& claim) { word(book_.claim(event_.group, claim)); }
-  void show(std::string_view, const GroupSpec&) {}
+  void show(std::string_view, const Shared<GroupSpec>&) {}
   void show(std::string_view, const SpecHash&) {}
   void show(std::string_view, HostId id) { word(book_.host(id)); }
   void show(std::string_view field, GroupId id) {

@@ -55,7 +55,7 @@ Result<void> read_tail(const Log& log, Seq seq, Visit visit) {
 std::vector<std::string> differences(const State& a, const State& b) {
   auto lines = diff_states(a, b, kDifferencesMax);
   if (lines.empty() && compute_digest(a) != compute_digest(b)) lines.emplace_back("the digests");
-  if (lines.empty() && (a.digest != compute_digest(a) || b.digest != compute_digest(b))) {
+  if (lines.empty() && (a.digest() != compute_digest(a) || b.digest() != compute_digest(b))) {
     lines.emplace_back("the kept digest from the computed one");
   }
   return lines;
@@ -143,7 +143,7 @@ Result<Answer> World::execute(Actor actor, CommandBody body) {
 
 Result<void> World::read_events(Count count) {
   LOCKSTEP_TRY(read_tail(*log_, shadow_.head.seq, [&](const Event& event) { learn(event, count); }));
-  if (shadow_.digest != state().digest) compare(state(), "the state to be what its events say");
+  if (shadow_.digest() != state().digest()) compare(state(), "the state to be what its events say");
   return {};
 }
 
