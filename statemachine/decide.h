@@ -25,7 +25,7 @@ struct Decision {
 // The same on a copy: what would happen. O(state).
 [[nodiscard]] Decision decide(const State& state, const Command& command);
 
-// The earliest deadline in the state; Time{} = none.
+// The earliest deadline in the state that can come; Time{} = none.
 [[nodiscard]] Time next_deadline(const State& state);
 
 // The feature level that this release writes and the highest it can follow.

@@ -98,7 +98,7 @@ Json roles_json(const Group& group) {
 }
 
 void keep_earliest(std::map<TimerKind, Time>& deadlines, TimerKind kind, Time time) {
-  if (!time) return;
+  if (!time || time == kEndOfTime) return;
   auto [at, added] = deadlines.emplace(kind, time);
   if (!added) at->second = std::min(at->second, time);
 }

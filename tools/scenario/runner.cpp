@@ -104,7 +104,6 @@ class Runner {
   }
   Outcome act(Run& run, const SnapshotStep&) { return done(run.world.snapshot()); }
   Outcome act(Run& run, const TrimStep&) { return done(run.world.trim()); }
-  Outcome act(Run& run, const CrashStep& step) { return done(run.world.restart(step.downtime, Count::Yes)); }
   Outcome act(Run&, const PromoteStep&) { return fail(ErrorCode::Usage, "promote: not yet"); }  // see not_yet()
   Outcome act(Run&, const ExpectStep&) { return Refusal{}; }                                    // see take()
 
