@@ -165,14 +165,8 @@ Answer Decider::on(const SetPool& command) {
 }
 
 Answer Decider::on(const SetLevels& command) {
-  std::vector<std::string> sorted = command.levels;
-  std::sort(sorted.begin(), sorted.end());
-  const bool twice = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
-  const bool bad = std::any_of(sorted.begin(), sorted.end(),
-                               [](const std::string& level) { return !is_name(level) || level == "host"; });
-  if (twice || bad || sorted.size() > kLevelsMax) {
-    return reject(AnswerCode::InvalidManifest, "levels: up to " + std::to_string(kLevelsMax) +
-                                                   " different names, `host` is always the last by itself");
+  if (const auto problems = validate_levels(command.levels); !problems.empty()) {
+    return reject(AnswerCode::InvalidManifest, problems.front().path + ": " + problems.front().text);
   }
   if (command.levels != state_.head.levels) emit({}, LevelsSet{command.levels});
   return {};
