@@ -29,6 +29,6 @@ struct Decision {
 [[nodiscard]] Time next_deadline(const State& state);
 
 // The feature level that this release writes and the highest it can follow.
-inline constexpr std::uint32_t kFeatureLevel = 1;
+inline constexpr std::uint32_t kFeatureLevel = 2;
 
 }  // namespace lockstep

@@ -22,6 +22,12 @@ void merge_into(std::vector<Entry>& known, const std::vector<Entry>& given, Name
   }
 }
 
+std::vector<GroupId> groups_on(const Host& host) {
+  std::vector<GroupId> groups;
+  for (const auto& [group, slices] : host.groups) groups.push_back(group);
+  return groups;
+}
+
 }  // namespace
 
 Answer Decider::on(const SetHost& command) {
@@ -73,22 +79,21 @@ Answer Decider::on(const HostCommand& command) {
       return {};
   }
   if (info == host->facts.info) return {};
-  const bool lost = info.down && !host->facts.info.down;
   change_host(id, info);
-  if (lost) host_lost(id);
   return {};
 }
 
 void Decider::change_host(HostId id, const HostInfo& info) {
+  const Host& host = *state_.hosts.find(id);
+  const bool lost = info.down && !host.facts.info.down;
   emit({}, HostChanged{id, info});
-  const Host* host = state_.hosts.find(id);
-  if (host->usable()) return;
-  std::vector<GroupId> groups;
-  for (const auto& [group, slices] : host->groups) groups.push_back(group);
-  for (const GroupId group : groups) {
+  if (host.usable()) return;
+  for (const GroupId group : groups_on(host)) {
     release_kept_if_lost(group);
     shrink_reservation(group);
   }
+  if (lost) host_lost(id);
+  for (const GroupId group : groups_on(host)) release_idle(group);
 }
 
 // A reservation goes on with the hosts that are left; it ends when none are, or when even all of its domain would not
