@@ -22,6 +22,7 @@ class Runner {
     auto world = World::open(options_);
     if (!world) {
       result_.status = exit_status(world.error().code);
+      result_.code = world.error().code;
       result_.failures.push_back(fmt::format("{}: {}: {}", file_, name(world.error().code), world.error().message));
       return std::move(result_);
     }
