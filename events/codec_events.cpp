@@ -51,7 +51,8 @@
   X(GroupCancelled, GROUP_CANCELLED)           \
   X(GroupPurged, GROUP_PURGED)                 \
   X(LateReport, LATE_REPORT)                   \
-  X(GroupSatisfied, GROUP_SATISFIED)
+  X(GroupSatisfied, GROUP_SATISFIED)           \
+  X(IdleHostsReleased, IDLE_HOSTS_RELEASED)
 
 namespace lockstep {
 

@@ -406,6 +406,13 @@ LOCKSTEP_FIELDS(LateReport, about, report, claim, claim_kind)
 struct GroupSatisfied {};
 LOCKSTEP_FIELDS(GroupSatisfied)
 
+// Hosts that are down or drained, where nobody runs: what members keep there for a restart, and spares.
+struct IdleHostsReleased {
+  std::vector<MemberKey> members;
+  std::vector<SparePlacement> spares;
+};
+LOCKSTEP_FIELDS(IdleHostsReleased, members, spares)
+
 // The order is that of EventKind; the index is the kind less one.
 using EventBody =
     std::variant<HostAdded, HostChanged, HostRemoved, PoolSet, LevelsSet, ControllerStarted, DigestRecorded,
@@ -415,7 +422,7 @@ using EventBody =
                  GroupRecovering, GroupStopping, MembersStopping, MemberStopped, StopExpired, MemberGivenUp,
                  GroupRestarted, GroupRequeued, GroupPreempted, KeptHostsReleased, GroupSuspended, GroupResumed,
                  ResizeRequested, ResizeApplied, ResizeDropped, GroupSucceeded, GroupFailed, GroupCancelled,
-                 GroupPurged, LateReport, GroupSatisfied>;
+                 GroupPurged, LateReport, GroupSatisfied, IdleHostsReleased>;
 
 enum class EventKind : std::uint16_t {
   HostAdded = 1,
@@ -464,6 +471,7 @@ enum class EventKind : std::uint16_t {
   GroupPurged = 44,
   LateReport = 45,
   GroupSatisfied = 46,
+  IdleHostsReleased = 47,
 };
 LOCKSTEP_ENUM(EventKind, HostAdded, HostChanged, HostRemoved, PoolSet, LevelsSet, ControllerStarted, DigestRecorded,
               RequestAnswered, GroupDefined, GroupSubmitted, ReservationOpened, ReservationExtended, ReservationReleased,
@@ -472,8 +480,8 @@ LOCKSTEP_ENUM(EventKind, HostAdded, HostChanged, HostRemoved, PoolSet, LevelsSet
               MembersStopping, MemberStopped, StopExpired, MemberGivenUp, GroupRestarted, GroupRequeued, GroupPreempted,
               KeptHostsReleased, GroupSuspended, GroupResumed, ResizeRequested, ResizeApplied, ResizeDropped,
               GroupSucceeded, GroupFailed, GroupCancelled, GroupPurged, LateReport,
-              GroupSatisfied)
-inline constexpr std::size_t kEventKindCount = 46;
+              GroupSatisfied, IdleHostsReleased)
+inline constexpr std::size_t kEventKindCount = 47;
 static_assert(std::variant_size_v<EventBody> == kEventKindCount);
 
 // One fact. `seq` is not stored: the record's first seq plus the position in it.

@@ -33,6 +33,9 @@ using Duration = Strong<struct DurationTag, std::int64_t>;
 
 constexpr Seq next(Seq seq) { return Seq{seq.value + 1}; }
 
+// A deadline there never comes: it stands for all that would lie beyond, and may be set again at that very time.
+inline constexpr Time kEndOfTime{std::numeric_limits<std::int64_t>::max()};
+
 // Saturating: a deadline past the end of time is the end of time.
 constexpr Time operator+(Time time, Duration duration) {
   std::int64_t sum = 0;

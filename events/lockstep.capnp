@@ -214,6 +214,11 @@ struct ResizeApplied {
   shrunk @3 :List(UInt32);
 }
 
+struct IdleHostsReleased {
+  members @0 :List(MemberKey);
+  spares @1 :List(SparePlacement);
+}
+
 struct GroupPurged {
   name @0 :Text;
   user @1 :Text;
@@ -453,6 +458,7 @@ struct Event {
     groupSatisfied :group {
       none @133 :Void;
     }
+    idleHostsReleased @134 :IdleHostsReleased;
   }
 }
 

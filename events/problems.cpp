@@ -56,6 +56,8 @@ bool is_key(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
+bool is_level_name(std::string_view text) { return is_key(text) && text.find('/') == std::string_view::npos; }
+
 std::string shown(std::string_view text) {
   std::string line;
   while (!text.empty()) {

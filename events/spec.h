@@ -257,6 +257,12 @@ struct Problem {
 // Lowercase letters, digits, '-', '.'; 1 to kNameBytesMax bytes.
 [[nodiscard]] bool is_name(std::string_view text);
 
+// A level of the topology as an inventory names it: printable ASCII without spaces and '/', 1 to kNameBytesMax bytes.
+// Wider than is_name because other systems' levels are kept as they are (DC_name). `host`, the last one, is always there.
+[[nodiscard]] bool is_level_name(std::string_view text);
+// Of a cluster, widest first.
+[[nodiscard]] std::vector<Problem> validate_levels(const std::vector<std::string>& levels);
+
 // First 128 bits of the SHA-256 of the spec's field walk (events/FORMAT.md).
 [[nodiscard]] SpecHash content_hash(const GroupSpec& spec);
 

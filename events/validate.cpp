@@ -171,6 +171,23 @@ std::vector<Problem> validate(const GroupIdentity& identity, const GroupSpec& sp
   return problems.take();
 }
 
+std::vector<Problem> validate_levels(const std::vector<std::string>& levels) {
+  Problems problems;
+  if (!problems.list("levels", levels.size(), kLevelsMax)) return problems.take();
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const std::string path = fmt::format("levels[{}]", i);
+    if (levels[i] == "host") {
+      problems.add(path, "host is always the last level; leave it out");
+    } else if (!is_level_name(levels[i])) {
+      problems.add(path, fmt::format("'{}' is not the name of a level: printable, no space, no /", shown(levels[i])));
+    } else if (!names.insert(levels[i]).second) {
+      problems.add(path, fmt::format("'{}' is there twice", levels[i]));
+    }
+  }
+  return problems.take();
+}
+
 std::vector<Problem> validate(const HostInfo& host) {
   Problems problems;
   problems.name("name", host.name);

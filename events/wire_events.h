@@ -143,6 +143,14 @@ struct Wire<GroupPlaced> : At<wire::GroupPlaced> {
   }
 };
 
+template <>
+struct Wire<IdleHostsReleased> : At<wire::IdleHostsReleased> {
+  LOCKSTEP_WIRE_FIELDS {
+    LOCKSTEP_WIRE(members, Members);
+    LOCKSTEP_WIRE(spares, Spares);
+  }
+};
+
 struct ClaimFields {
   LOCKSTEP_WIRE_FIELDS { claim_key_fields(archive, wire, plain.claim); }
 };

@@ -44,6 +44,21 @@ std::vector<const Group*> OpenReservations::later_than(const Group& group) const
   return later;
 }
 
+std::optional<std::vector<const Group*>> OpenReservations::making_way_for(const Group& group,
+                                                                          std::uint32_t limit) const {
+  std::vector<const Group*> weaker;
+  std::size_t count = 1;
+  for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
+    if (open->preempts || open->group->head.identity.queue != group.head.identity.queue) continue;
+    ++count;
+    if (open->group->spec->priority < group.spec->priority) weaker.push_back(open->group);
+  }
+  const std::size_t too_many = count > limit ? count - limit : 0;
+  if (too_many > weaker.size()) return std::nullopt;
+  weaker.resize(too_many);
+  return weaker;
+}
+
 Open& OpenReservations::add(Open open) {
   const auto place = std::find_if(open_.begin(), open_.end(), [&](const Open& other) {
     return open.group->indexed.order < other.group->indexed.order;

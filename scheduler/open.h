@@ -35,6 +35,9 @@ class OpenReservations {
   // The last in the order first: of strictly lower priority, and of those behind it in the order.
   [[nodiscard]] std::vector<const Group*> weaker_than(const Group& group) const;
   [[nodiscard]] std::vector<const Group*> later_than(const Group& group) const;
+  // Those that end when `group` opens one, so that no more than `limit` are open in its queue: the last of strictly
+  // lower priority. Nothing: it may not. Those of preemptors are not counted.
+  [[nodiscard]] std::optional<std::vector<const Group*>> making_way_for(const Group& group, std::uint32_t limit) const;
   Open& add(Open open);
   void remove(const Group& group);
 

@@ -39,11 +39,7 @@ class Pass {
         view_(cluster.free()),
         plan_{state.head.seq, {}},
         open_(state),
-        forecast_(state, now_, cluster, open_) {
-    for (const Open& each : open_.all()) {
-      if (!each.preempts) ++open_in_queue_[each.group->head.identity.queue];
-    }
-  }
+        forecast_(state, now_, cluster, open_) {}
 
   Plan run() {
     const auto& going_on = state_.indexes.goes_on;
@@ -453,11 +449,17 @@ class Pass {
   // ---- new reservations
   bool reserve(const Group& group, const std::vector<RoleDemand>& demand) {
     if (group.spec->mode != PlacementMode::Reserve) return false;
-    if (open_in_queue_[group.head.identity.queue] >= options_.reservations_max_per_queue) return false;
-    const std::string site = forecast_.site(group, demand);
+    const auto making_way = open_.making_way_for(group, options_.reservations_max_per_queue);
+    if (!making_way) return false;
+    std::string site;
+    {
+      WhatIf given(view_);
+      for (const Group* each : *making_way) give_back(given, *each);
+      site = forecast_.site(group, demand);
+    }
     if (site.empty()) return false;
-    ++open_in_queue_[group.head.identity.queue];
-    take_aim(open_reservation({&group, false, site}), Holds::WhatIsFree);
+    for (const Group* each : *making_way) release(*each, ReservationEnd::Taken);
+    take_aim(open_reservation({&group, false, std::move(site)}), Holds::WhatIsFree);
     return true;
   }
 
@@ -534,7 +536,6 @@ class Pass {
   std::vector<std::pair<OrderKey, const Alike*>> failed_;
   OpenReservations open_;
   Forecast forecast_;
-  std::map<std::string, std::uint32_t> open_in_queue_;
   struct Units {
     std::vector<scheduler_detail::Unit> units;
     std::size_t without{0};  // so many of changed_

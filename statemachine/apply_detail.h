@@ -37,6 +37,7 @@ void for_each_member(const Group& group, Visit visit) {
 void place_member(const Context& context, Group& group, const MemberPlacement& placement);
 void ask_to_stop(const Context& context, Group& group, const MemberKey& key);
 void release_spares(const Context& context, Group& group);
+void remove_spare(const Context& context, Group& group, RoleIndex role, const std::vector<Slice>& slices);
 // Gives back what members that are not live still hold (kept or reserved hosts).
 void release_idle_hosts(const Context& context, Group& group);
 enum class Succeeded : std::uint8_t { RunAgain, Stay };
@@ -93,5 +94,6 @@ void on(const Context& context, const GroupCancelled& event);
 void on(const Context& context, const GroupPurged& event);
 void on(const Context& context, const LateReport& event);
 void on(const Context& context, const GroupSatisfied& event);
+void on(const Context& context, const IdleHostsReleased& event);
 
 }  // namespace lockstep::apply_detail

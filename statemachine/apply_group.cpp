@@ -245,6 +245,13 @@ void on(const Context& context, const KeptHostsReleased&) {
   release_idle_hosts(context, group);
 }
 
+void on(const Context& context, const IdleHostsReleased& event) {
+  Group& group = context.group();
+  move(context, GroupTrigger::Progress);
+  for (const MemberKey& key : event.members) EditMember(context.state, group, key).set_hosts({});
+  for (const SparePlacement& spare : event.spares) remove_spare(context, group, spare.role, spare.slices);
+}
+
 // Says why; what it does follows in its own events (GroupStopping, MembersStopping, KeptHostsReleased).
 void on(const Context& context, const GroupPreempted&) { move(context, GroupTrigger::Progress); }
 

@@ -44,6 +44,14 @@ void release_spares(const Context& context, Group& group) {
   }
 }
 
+void remove_spare(const Context& context, Group& group, RoleIndex role, const std::vector<Slice>& slices) {
+  auto spares = group.roles.at(role).spares;
+  const auto found = std::find(spares.begin(), spares.end(), Spare{slices});
+  LOCKSTEP_CHECK(found != spares.end(), "a spare that is not there was taken or given back");
+  spares.erase(found);
+  edit::set_spares(context.state, group, role, std::move(spares));
+}
+
 void release_idle_hosts(const Context& context, Group& group) {
   for_each_member(group, [&](const MemberKey& key, const Member& member) {
     if (!is_live(member.phase) && !member.hosts.empty()) EditMember(context.state, group, key).set_hosts({});
@@ -175,13 +183,7 @@ void on(const Context& context, const MemberEnded& event) {
 void on(const Context& context, const MemberReplaced& event) {
   Group& group = context.group();
   const RoleIndex role = event.placement.member.role;
-  if (event.from_spare) {
-    auto spares = group.roles.at(role).spares;
-    const auto taken = std::find(spares.begin(), spares.end(), Spare{event.placement.slices});
-    LOCKSTEP_CHECK(taken != spares.end(), "a member took a spare that is not there");
-    spares.erase(taken);
-    edit::set_spares(context.state, group, role, std::move(spares));
-  }
+  if (event.from_spare) remove_spare(context, group, role, event.placement.slices);
   place_member(context, group, event.placement);
 }
 

@@ -94,7 +94,8 @@ Decision decide(const State& state, const Command& command) {
 }
 
 Time next_deadline(const State& state) {
-  return state.indexes.timers.empty() ? Time{} : state.indexes.timers.begin()->deadline;
+  const auto& timers = state.indexes.timers;
+  return timers.empty() || timers.begin()->deadline == kEndOfTime ? Time{} : timers.begin()->deadline;
 }
 
 }  // namespace lockstep

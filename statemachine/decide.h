@@ -25,10 +25,10 @@ struct Decision {
 // The same on a copy: what would happen. O(state).
 [[nodiscard]] Decision decide(const State& state, const Command& command);
 
-// The earliest deadline in the state; Time{} = none.
+// The earliest deadline in the state that can come; Time{} = none.
 [[nodiscard]] Time next_deadline(const State& state);
 
 // The feature level that this release writes and the highest it can follow.
-inline constexpr std::uint32_t kFeatureLevel = 1;
+inline constexpr std::uint32_t kFeatureLevel = 2;
 
 }  // namespace lockstep

@@ -7,7 +7,7 @@ namespace lockstep {
 
 void Decider::fire_deadlines() {
   const auto& timers = state_.indexes.timers;
-  while (!timers.empty() && timers.begin()->deadline <= now()) {
+  for (Time due = next_deadline(state_); due && due <= now(); due = next_deadline(state_)) {
     const TimerKey timer = *timers.begin();
     cause_ = {};
     fire(timer);

@@ -22,6 +22,12 @@ void merge_into(std::vector<Entry>& known, const std::vector<Entry>& given, Name
   }
 }
 
+std::vector<GroupId> groups_on(const Host& host) {
+  std::vector<GroupId> groups;
+  for (const auto& [group, slices] : host.groups) groups.push_back(group);
+  return groups;
+}
+
 }  // namespace
 
 Answer Decider::on(const SetHost& command) {
@@ -73,22 +79,21 @@ Answer Decider::on(const HostCommand& command) {
       return {};
   }
   if (info == host->facts.info) return {};
-  const bool lost = info.down && !host->facts.info.down;
   change_host(id, info);
-  if (lost) host_lost(id);
   return {};
 }
 
 void Decider::change_host(HostId id, const HostInfo& info) {
+  const Host& host = *state_.hosts.find(id);
+  const bool lost = info.down && !host.facts.info.down;
   emit({}, HostChanged{id, info});
-  const Host* host = state_.hosts.find(id);
-  if (host->usable()) return;
-  std::vector<GroupId> groups;
-  for (const auto& [group, slices] : host->groups) groups.push_back(group);
-  for (const GroupId group : groups) {
+  if (host.usable()) return;
+  for (const GroupId group : groups_on(host)) {
     release_kept_if_lost(group);
     shrink_reservation(group);
   }
+  if (lost) host_lost(id);
+  for (const GroupId group : groups_on(host)) release_idle(group);
 }
 
 // A reservation goes on with the hosts that are left; it ends when none are, or when even all of its domain would not
@@ -165,14 +170,8 @@ Answer Decider::on(const SetPool& command) {
 }
 
 Answer Decider::on(const SetLevels& command) {
-  std::vector<std::string> sorted = command.levels;
-  std::sort(sorted.begin(), sorted.end());
-  const bool twice = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
-  const bool bad = std::any_of(sorted.begin(), sorted.end(),
-                               [](const std::string& level) { return !is_name(level) || level == "host"; });
-  if (twice || bad || sorted.size() > kLevelsMax) {
-    return reject(AnswerCode::InvalidManifest, "levels: up to " + std::to_string(kLevelsMax) +
-                                                   " different names, `host` is always the last by itself");
+  if (const auto problems = validate_levels(command.levels); !problems.empty()) {
+    return reject(AnswerCode::InvalidManifest, problems.front().path + ": " + problems.front().text);
   }
   if (command.levels != state_.head.levels) emit({}, LevelsSet{command.levels});
   return {};

@@ -86,6 +86,7 @@ class Decider {
   void stop_group(GroupId id, StopNext next, const End& end, bool charged = false, bool keep_hosts = false);
   void drop_resizes(GroupId id, ResizeDropReason why);
   void release_kept_if_lost(GroupId id);
+  void release_idle(GroupId id);
   [[nodiscard]] bool can_keep_hosts(const Group& group) const;
   [[nodiscard]] bool usable(const std::vector<Slice>& slices) const;
 

@@ -14,7 +14,11 @@ Reason of(ReasonCode code, const Group& group) {
   return Reason{.code = code, .domain = group.head.domain, .since = group.head.phase_since};
 }
 
-void blame(Reason& reason, const Shortage& shortage) {
+// A role that has a domain of its own waits in that one.
+void blame(Reason& reason, const Shortage& shortage, const std::vector<RoleDemand>& demand) {
+  for (const RoleDemand& each : demand) {
+    if (each.role == shortage.role && !each.inside.empty()) reason.domain = each.inside;
+  }
   reason.role = shortage.role;
   reason.resource = shortage.resource;
   reason.needed = shortage.needed;
@@ -97,7 +101,7 @@ Reason explain_demand(const State& state, const Group& group, const std::vector<
   Reason reason = of(ReasonCode::None, group);
   if (const Fit ever = fits(Capacity::All); !ever.fits) {
     reason.code = ReasonCode::NeverFits;
-    blame(reason, ever.shortage);
+    blame(reason, ever.shortage, demand);
     return reason;
   }
   const Fit now = fits(Capacity::Free);
@@ -106,7 +110,7 @@ Reason explain_demand(const State& state, const Group& group, const std::vector<
     reason.blockers = reservations_before(state, group, now);
     return reason;
   }
-  blame(reason, now.shortage);
+  blame(reason, now.shortage, demand);
   reason.blockers = reservations_in_the_way(state, group, demand, inside);
   if (!reason.blockers.empty())
     reason.code = ReasonCode::WaitingBehind;

@@ -230,6 +230,7 @@ void Decider::finish_restart(const Group& group) {
       group.head.stop_charged ? backoff(group.spec->failure.backoff, group.head.charges.size()) : Duration{};
   const bool kept = group.head.keep_hosts;
   if (wait.value > 0) {
+    release_idle(id);  // a member that stopped on a drained host
     emit(id, GroupRestarted{GroupPhase::Backoff, now() + wait});
   } else if (kept) {
     emit(id, GroupRestarted{GroupPhase::Backoff, {}});

@@ -48,4 +48,23 @@ void Decider::release_kept_if_lost(GroupId id) {
   if (keeps && each.head.keep_hosts && !can_keep_hosts(each)) emit(id, KeptHostsReleased{});
 }
 
+// Where nobody runs, a host that is down or drained is of no use: spares there, and what members keep there for a
+// restart that will take a spare instead.
+void Decider::release_idle(GroupId id) {
+  const Group& each = group(id);
+  IdleHostsReleased idle;
+  for (RoleIndex role = 0; role < each.roles.size(); ++role) {
+    const auto& members = each.roles[role].members;
+    for (std::uint32_t index = 0; each.head.keep_hosts && index < members.size(); ++index) {
+      const Member& member = members[index];
+      if (!is_live(member.phase) && !member.hosts.empty() && !usable(member.hosts))
+        idle.members.push_back({role, index});
+    }
+    for (const Spare& spare : each.roles[role].spares) {
+      if (!usable(spare.hosts)) idle.spares.push_back({role, spare.hosts});
+    }
+  }
+  if (!idle.members.empty() || !idle.spares.empty()) emit(id, std::move(idle));
+}
+
 }  // namespace lockstep

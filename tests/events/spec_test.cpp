@@ -21,6 +21,20 @@ TEST(Names, AreLowercaseLettersDigitsHyphensAndDots) {
   EXPECT_FALSE(is_name(std::string_view("a\0b", 3)));
 }
 
+TEST(Names, OfLevelsAreAsOtherSystemsHaveThem) {
+  for (const char* text : {"DSW", "rack_1", "example.com:block", "a,b"}) EXPECT_TRUE(is_level_name(text)) << text;
+  for (const char* text : {"", "a/b", "a b", "\xc3\xa9"}) EXPECT_FALSE(is_level_name(text)) << text;
+  const auto said = [](const std::vector<std::string>& levels) {
+    const auto problems = validate_levels(levels);
+    return problems.empty() ? std::string{} : problems.front().path + ": " + problems.front().text;
+  };
+  EXPECT_EQ(said({"DSW", "rack_1"}), "");
+  EXPECT_EQ(said({"DSW", "a/b"}), "levels[1]: 'a/b' is not the name of a level: printable, no space, no /");
+  EXPECT_EQ(said({"host"}), "levels[0]: host is always the last level; leave it out");
+  EXPECT_EQ(said({"a", "a"}), "levels[1]: 'a' is there twice");
+  EXPECT_EQ(said(std::vector<std::string>(17, "a")), "levels: 17 entries are more than 16");
+}
+
 TEST(ContentHash, IsTheOneThatLogsInTheFieldHold) {
   // The first was also computed apart, from the table in FORMAT.md: sha256sum of the byte 01 and the field walk.
   EXPECT_EQ(content_hash(GroupSpec{}), (SpecHash{0x7b2e51a4cb318596, 0x9f3ab5f7b0cabd96}));

@@ -105,11 +105,11 @@ TEST(Validation, OfAmountsCountsEveryTaskOfEveryMember) {
           {role("replicas: 1", "[{count: 4294967294}, {count: 4294967294}]"),
            {"[0].tasks: 8589934588 tasks of one member are more than 100000"}},
           {role("replicas: 1", "'{gpu=1152921504606846977}'"),
-           {"[0].tasks: term 1: gpu: \"1152921504606846977\" is more than a counter holds (2^60)"}},
+           {"[0].tasks: term 1: gpu: \"1152921504606846977\" is more than a counter holds, 1152921504606846976"}},
           {role("replicas: 1", "[{cpu: 9223372036854775807}]"),
-           {"[0].tasks[0].cpu: \"9223372036854775807\" is more than a counter holds (2^60)"}},
+           {"[0].tasks[0].cpu: \"9223372036854775807\" is more than a counter holds, 1152921504606846"}},
           {role("replicas: 1", "[{mem: 99999999999999999999Ti}]"),
-           {"[0].tasks[0].mem: \"99999999999999999999Ti\" is more than a counter holds (2^60)"}},
+           {"[0].tasks[0].mem: \"99999999999999999999Ti\" is more than a counter holds, 1048576Ti"}},
       },
       [](const std::string& roles) { return "kind: GangGroup\nmetadata: {name: g}\nspec: {roles: [" + roles + "]}"; });
 }

@@ -191,6 +191,7 @@ class NaiveModel {
   void enter_placed(Group& group);
   void place_on_kept_hosts(Group& group);
   void release_kept_hosts(Group& group);
+  void give_back_where_nobody_runs(Group& group);
   void end_clocks(Group& group);
   [[nodiscard]] bool success_satisfied(const Group& group) const;
   [[nodiscard]] bool after_holds(const Group& group, RoleIndex role) const;

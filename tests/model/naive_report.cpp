@@ -125,6 +125,7 @@ void NaiveModel::host_down(HostId host) {
     }
     settle(group);
   }
+  for (auto& [id, group] : groups) give_back_where_nobody_runs(group);
 }
 
 // Down or drained: reservations go on without it, and nobody restarts on it.
@@ -132,6 +133,7 @@ void NaiveModel::host_not_usable(HostId host) {
   for (auto& [id, group] : groups) {
     if (group.phase == GroupPhase::Reserving) reserved_host_lost(group, host);
     if (group.keep_hosts && !can_keep_hosts(group)) release_kept_hosts(group);
+    give_back_where_nobody_runs(group);
   }
 }
 

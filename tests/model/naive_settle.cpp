@@ -226,6 +226,7 @@ void NaiveModel::restarted(Group& group) {
   if (wait.value > 0) {
     group.phase = GroupPhase::Backoff;
     group.backoff_deadline = now + wait;
+    give_back_where_nobody_runs(group);
   } else if (group.keep_hosts) {
     place_on_kept_hosts(group);
   } else {
@@ -271,6 +272,16 @@ void NaiveModel::release_kept_hosts(Group& group) {
     if (group.phase == GroupPhase::Backoff) member.required = false;
   }
   for (NaiveRole& role : group.roles) role.spares.clear();
+}
+
+// Of hosts that are down or drained: spares, and what members keep for a restart.
+void NaiveModel::give_back_where_nobody_runs(Group& group) {
+  for (auto& [key, member] : group.members) {
+    if (group.keep_hosts && !is_live(member.phase) && !usable(member.hosts)) member.hosts.clear();
+  }
+  for (NaiveRole& role : group.roles) {
+    std::erase_if(role.spares, [&](const Slices& slices) { return !usable(slices); });
+  }
 }
 
 void NaiveModel::place_on_kept_hosts(Group& group) {

@@ -170,7 +170,9 @@ TEST_F(Groups, FromAJobSetAreConvertedAndSayWhatWasNotCarried) {
   EXPECT_NE(converted.out.find("kind: GangGroup"), std::string::npos);
   EXPECT_NE(converted.err.find("not carried"), std::string::npos) << converted.err;
   EXPECT_EQ(command({"submit", jobset}).status, 0);
-  expect_failure(lockstep({"convert", dir_.file("bad.yaml", "kind: Pod\n")}), 1, "InvalidManifest");
+  const Ran foreign = lockstep({"convert", dir_.file("bad.yaml", "kind: Pod\n")});
+  expect_failure(foreign, 1, "InvalidManifest");
+  EXPECT_NE(foreign.err.find("hosts with their topology"), std::string::npos) << foreign.err;
   expect_failure(lockstep({"convert", "/no/such/file"}), 1, "NotFound");
 }
 

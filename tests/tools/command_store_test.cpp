@@ -250,7 +250,7 @@ TEST(ScenarioVerb, EndsWithTheStatusOfWhatItFound) {
   EXPECT_EQ(failed.status, 1);
   EXPECT_NE(failed.out.find("wrong.scenario:2: expected"), std::string::npos) << failed.out;
   EXPECT_EQ(lockstep({"scenario", broken}).status, 2);
-  EXPECT_EQ(lockstep({"scenario", "/no/such/file"}).status, 2);
+  EXPECT_EQ(lockstep({"scenario", "/no/such/file"}).status, 1);
 }
 
 }  // namespace

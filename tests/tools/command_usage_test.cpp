@@ -124,6 +124,33 @@ TEST_F(Usage, OfSeveralThingsChangesNothingWhenOneIsWrong) {
   EXPECT_EQ(command({"hosts", "remove", "b2", "b2"}).status, 0) << "named twice is done once";
 }
 
+// Whatever is to be in it, a file that cannot be read is told in the same words with the same exit status.
+TEST_F(Usage, OfAFileThatCannotBeReadIsTheSameForAllVerbs) {
+  const std::string empty = dir_.file("empty", "");
+  const std::string bytes = dir_.file("bytes", "kind: GangGroup\nmetadata: \xff\xfe\n");
+  const std::string folder = std::filesystem::path(empty).parent_path().string();
+  init();
+  const auto all = [&](const std::string& file, int status, const std::string& code, const std::string& why) {
+    const std::string told = file + ": " + why;
+    for (const auto& words :
+         std::vector<std::vector<std::string>>{{"convert", file}, {"submit", "--store", store(), file}}) {
+      const Ran ran = lockstep(words);
+      expect_failure(ran, status, code);
+      EXPECT_NE(ran.err.find(told), std::string::npos) << ran.err;
+    }
+    const Ran hosts = lockstep({"init", "--store", store() + "2", "--hosts", file});
+    expect_failure(hosts, status, code);
+    if (file == empty) return;  // a story without a step holds
+    const Ran story = lockstep({"scenario", file});
+    expect_failure(story, status, code);
+    EXPECT_EQ(story.out.find(told), 0U) << story.out;
+  };
+  all("/no/such/file", 1, "NotFound", "cannot be read: No such file or directory");
+  all(folder, 2, "InvalidInput", "cannot be read: Is a directory");
+  all(empty, 2, "InvalidInput", "is empty");
+  all(bytes, 2, "InvalidInput", "line 2: a byte that is not UTF-8");
+}
+
 TEST_F(Usage, OfSubmitSaysHeldOfWhatIsHeld) {
   init();
   const std::string held = dir_.file("held.yaml",

@@ -101,7 +101,7 @@ TEST_F(Scenario, SaysNotYetToAPromotion) {
 
 TEST_F(Scenario, RefusesFilesThatAreNone) {
   std::ostringstream trace;
-  EXPECT_EQ(run_scenario(folder_ / "nothing.scn", {}, trace).status, 2);
+  EXPECT_EQ(run_scenario(folder_ / "nothing.scn", {}, trace).status, 1);
   EXPECT_EQ(run_scenario(folder_, {}, trace).status, 2);
   EXPECT_EQ(run_scenario("/dev/zero", {}, trace).status, 2);
   const auto result = run("define nothing.yaml\n");

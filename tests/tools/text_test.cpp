@@ -38,22 +38,50 @@ TEST(Times, AreUtc) {
 TEST(Times, BeforeTheEpochAreTimesToo) { EXPECT_EQ(rfc3339(Time{-1}), "1969-12-31T23:59:59.999999999Z"); }
 
 TEST(Why, IsASentence) {
-  const Json why = {{"id", 1},
-                    {"name", "train"},
-                    {"phase", "Pending"},
-                    {"reason",
-                     {{"code", "InsufficientResources"},
-                      {"role", "worker"},
-                      {"resource", "gpu"},
-                      {"needed", 16},
-                      {"free", 8},
-                      {"domain", nullptr},
-                      {"blockers", Json::array()},
-                      {"since", "2024-05-01T10:00:00.000000000Z"},
-                      {"projectedStart", nullptr}}}};
+  Json why = {{"id", 1},
+              {"name", "train"},
+              {"phase", "Pending"},
+              {"reason",
+               {{"code", "InsufficientResources"},
+                {"role", "worker"},
+                {"resource", "gpu"},
+                {"needed", 16},
+                {"free", 8},
+                {"domain", nullptr},
+                {"blockers", Json::array()},
+                {"since", "2024-05-01T10:00:00.000000000Z"},
+                {"projectedStart", nullptr}}}};
   EXPECT_EQ(
       why_text(why),
       "train is Pending: InsufficientResources: role worker, gpu: 16 needed, 8 free, since 2024-05-01 10:00:00.000\n");
+  for (const char* fact : {"role", "resource", "needed", "free", "since"}) why["reason"][fact] = nullptr;
+  why["reason"]["code"] = "WaitingBehind";
+  EXPECT_EQ(why_text(why), "train is Pending: WaitingBehind: nothing stands in its way, the next pass places it\n");
+  why["reason"]["blockers"] = {"big"};
+  EXPECT_EQ(why_text(why), "train is Pending: WaitingBehind: behind big\n");
+}
+
+TEST(Why, OfAReservationSaysWhatItHoldsOfWhat) {
+  const Json why = {{"id", 1},
+                    {"name", "train"},
+                    {"phase", "Reserving"},
+                    {"reason",
+                     {{"code", "ReservationAccumulating"},
+                      {"role", nullptr},
+                      {"resource", nullptr},
+                      {"needed", nullptr},
+                      {"free", nullptr},
+                      {"domain", "A"},
+                      {"blockers", Json::array()},
+                      {"since", nullptr},
+                      {"projectedStart", nullptr}}},
+                    {"held", {{"gpu", 8}}},
+                    {"wanted", {{"gpu", 24}}},
+                    {"deadlines", Json::object()}};
+  EXPECT_EQ(why_text(why),
+            "train is Reserving: ReservationAccumulating: in A, when it is complete is not known\n"
+            "holds      gpu=8\n"
+            "wants      gpu=24\n");
 }
 
 }  // namespace

@@ -33,6 +33,17 @@ TEST(GroupJson, HasTheKeysOfTheDesignInEveryPhase) {
   EXPECT_EQ(keys(group_json(world.state(), world.group(id), Members::Show)), wanted);
 }
 
+TEST(GroupJson, HasSparesWhereThereAreSome) {
+  SmallWorld world;
+  const GroupId id =
+      world.define("kind: GangGroup\nmetadata: {name: g}\nspec: {roles: [{name: w, spares: 1, tasks: '1*{cpu=1}'}]}\n");
+  world.schedule();
+  const Json spares = group_json(world.state(), world.group(id), Members::Show)["spares"];
+  ASSERT_EQ(spares.size(), 1U);
+  EXPECT_EQ(spares[0]["role"], "w");
+  EXPECT_EQ(spares[0]["hosts"].size(), 1U);
+}
+
 TEST(GroupJson, OfAListHasNoMembers) {
   SmallWorld world;
   world.define(small_manifest("train"));

@@ -36,6 +36,15 @@ TEST(Csv, KeepsDomainsOfOneNameInDifferentPlacesApart) {
   EXPECT_THAT(places_of(result), ElementsAre("10.0.0.1 d1/s1", "10.0.0.2 d2/s1"));
 }
 
+TEST(Csv, HasPathsInOneColumn) {
+  const auto result = read_one("hosts.csv", "host,path\nn1,b1/r1/n1\nn2,/b1/r2\nn3,b1\nn4,\n");
+  EXPECT_THAT(lines_of(result.problems), IsEmpty());
+  EXPECT_THAT(result.levels, ElementsAre("level1", "level2", "level3"));
+  EXPECT_THAT(places_of(result), ElementsAre("n1 b1/r1/n1", "n2 b1/r2", "n3 b1", "n4 "));
+  EXPECT_THAT(read_one("hosts.csv", "Path,node,cpu\nb1/r1,n1,8\n").levels, ElementsAre("level1", "level2"));
+  EXPECT_THAT(read_one("hosts.csv", "host,rack,path\nn1,r1,p1\n").levels, ElementsAre("rack", "path"));
+}
+
 TEST(Csv, IsRefusedWithTheLine) {
   struct Case {
     std::string_view text;
@@ -54,6 +63,9 @@ TEST(Csv, IsRefusedWithTheLine) {
            Case{"host,gpu,rack\nn1,many,a\n",
                 "h.csv:2: gpu: \"many\" is not a quantity: an integer, alone or with Ki Mi Gi Ti or K M G T (cpu also "
                 "500m)"},
+           Case{"host,path\nn1,a//b\n",
+                "h.csv:2: \"\" is not the name of a domain: printable, no space, none of / , [ ]"},
+           Case{"host,path\nn1,1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17\n", "h.csv:2: a path of more than 16 names"},
            Case{"host,rack\n", "files: a table of paths without hosts"},
        }) {
     EXPECT_THAT(lines_of(read_one("h.csv", std::string(c.text)).problems), ElementsAre(c.problem)) << c.text;

@@ -68,7 +68,7 @@ TEST(Nodes, SayWhatIsNotCarried) {
   EXPECT_THAT(lines_of(result.problems), IsEmpty());
   EXPECT_THAT(result.not_carried,
               ElementsAre("nodes.yaml:22: ResourceFlavor tas, not carried", "no topology is given: hosts have no place",
-                          "1 host that can take nothing at present, which 'lockstep drain' says here; not carried: n1",
+                          "1 host that can take nothing at present, which 'lockstep hosts drain' says here; not carried: n1",
                           "1 host with taints, not carried: n2"));
 }
 

@@ -100,8 +100,10 @@ TEST(SlurmNodes, AreRefusedWithTheLine) {
   };
   for (const Case& c : {
            Case{"NodeName=n1\nNodeName=n[1-2]\n", "s.conf:2: NodeName: n1 is at s.conf:1 already"},
-           Case{"NodeName=n1 CPUs=many\n", "s.conf:1: cpus: \"many\" is not a number of them"},
-           Case{"NodeName=n1 RealMemory=-1\n", "s.conf:1: realmemory: \"-1\" is not a number of them"},
+           Case{"NodeName=n1 CPUs=many\n", "s.conf:1: CPUs: \"many\" is not a whole number that a host can have"},
+           Case{"NodeName=n1 RealMemory=-1\n",
+                "s.conf:1: RealMemory: \"-1\" is not a whole number that a host can have"},
+           Case{"NodeName=n1 CPUs=4 cpus=8\n", "s.conf:1: cpus: is there twice in one line"},
            Case{"NodeName=n[1-2\n", "s.conf:1: NodeName: \"n[1-2\": a [ without its ]"},
            Case{"Licenses=a:b\nNodeName=n1\n", "s.conf:1: Licenses: \"a:b\" is not name:count, each name once"},
            Case{"Licenses=a,a\nNodeName=n1\n", "s.conf:1: Licenses: \"a\" is not name:count, each name once"},

@@ -11,6 +11,20 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+TEST(SlurmTree, OfUnequalDepthSaysWhichSwitchesAreDomainsOfSeveralLevels) {
+  const auto result = read_one("t.conf",
+                               "SwitchName=a Switches=b,c\nSwitchName=b Nodes=n1\n"
+                               "SwitchName=c Switches=d\nSwitchName=d Nodes=n2\n");
+  EXPECT_THAT(places_of(result), ElementsAre("n1 a/b/b", "n2 a/c/d"));
+  EXPECT_THAT(result.not_carried,
+              ElementsAre("branches are not equally deep: 1 switch stands for more than one level: b"));
+}
+
+TEST(SlurmTree, TakesNoKeyTwiceInALine) {
+  EXPECT_THAT(lines_of(read_one("t.conf", "SwitchName=s Nodes=n1 Nodes=n2\n").problems),
+              ElementsAre("t.conf:1: Nodes: is there twice in one line"));
+}
+
 TEST(SlurmTree, IsThePathOfSwitchesAboveEachHost) {
   const auto result = read_one("topology.conf", R"(
 # two halls

@@ -156,6 +156,9 @@ struct Words {
                        e.from_spare ? ", a spare" : "");
   }
   std::string operator()(const KeptHostsReleased&) const { return ""; }
+  std::string operator()(const IdleHostsReleased& e) const {
+    return fmt::format("{}, {}", count(e.members.size(), "kept share"), count(e.spares.size(), "spare"));
+  }
   [[nodiscard]] std::string groups(const std::vector<GroupId>& ids) const {
     std::string text;
     for (const auto id : ids) text += (text.empty() ? "" : ",") + names.group(id);

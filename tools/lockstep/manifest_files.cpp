@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/lockstep/output.h"
-#include "tools/lockstep/read_file.h"
+#include "tools/manifest/read_file.h"
 #include "tools/topology/inventory_files.h"
 
 namespace lockstep::cli {
@@ -28,11 +28,20 @@ std::string joined(const std::vector<Problem>& problems) {
 
 Outcome<void> add_manifest(const std::string& file, std::string_view text, std::string_view default_user,
                            ManifestFiles& all) {
+  if (const auto sound = check_utf8(file, text); !sound) return refuse(sound.error());
   auto read = read_manifest_text(text, default_user, file);
   if (!read) return refuse(std::move(read.error()));
   for (auto& group : read->groups) all.groups.push_back(std::move(group));
   for (const auto& line : read->not_carried) all.not_carried.push_back(fmt::format("{}: {}", file, line));
   return {};
+}
+
+// Of a cluster or of groups: there is something to say.
+Outcome<std::string> read_what_is_said(const std::string& file, std::size_t bytes_max) {
+  auto text = read_named_file(file, bytes_max);
+  if (!text) return refuse(text.error());
+  if (text->empty()) return refuse(Error{ErrorCode::InvalidInput, file + ": is empty"});
+  return std::move(*text);
 }
 
 }  // namespace
@@ -53,7 +62,7 @@ Outcome<ManifestResult> read_manifest_text(std::string_view text, std::string_vi
 Outcome<ManifestFiles> read_manifest_files(const std::vector<std::string>& files, std::string_view default_user) {
   ManifestFiles all;
   for (const auto& file : files) {
-    const auto text = read_file(file, kManifestBytesMax);
+    const auto text = read_what_is_said(file, kManifestBytesMax);
     if (!text) return refuse(text.error());
     if (auto added = add_manifest(file, *text, default_user, all); !added) return refuse(std::move(added.error()));
   }
@@ -75,7 +84,7 @@ void tell_not_carried(const std::vector<std::string>& not_carried) {
 Outcome<NamedTexts> read_texts(const std::vector<std::string>& files) {
   NamedTexts texts;
   for (const auto& file : files) {
-    auto text = read_file(file, kTopologyBytesMax);
+    auto text = read_what_is_said(file, kTopologyBytesMax);
     if (!text) return refuse(std::move(text.error()));
     texts.emplace_back(file, std::move(*text));
   }

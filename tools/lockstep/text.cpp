@@ -70,6 +70,8 @@ std::string reason_text(const Json& reason) {
     facts.push_back("complete at about " + time_cell(reason.at("projectedStart")));
   else if (code == "ReservationAccumulating")
     facts.emplace_back("when it is complete is not known");
+  if (code == "WaitingBehind" && reason.at("blockers").empty())
+    facts.insert(facts.begin(), "nothing stands in its way, the next pass places it");
   return facts.empty() ? code : fmt::format("{}: {}", code, fmt::join(facts, ", "));
 }
 
@@ -98,6 +100,7 @@ void line(std::string& text, std::string_view label, const std::string& value) {
 std::string holdings(const Json& group) {
   std::string text;
   line(text, "holds", counters_text(group.at("held")));
+  if (const auto wanted = group.find("wanted"); wanted != group.end()) line(text, "wants", counters_text(*wanted));
   for (const auto& [clock, time] : group.at("deadlines").items()) {
     line(text, "deadline", fmt::format("{} {}", clock, time_cell(time)));
   }
@@ -210,6 +213,9 @@ std::string group_text(const Json& group) {
   text += holdings(group);
   for (const auto& claim : group.at("claims")) {
     line(text, "claim", fmt::format("{} {}", owner(claim), cell(claim.at("phase"))));
+  }
+  for (const auto& spare : group.value("spares", Json::array())) {
+    line(text, "spare", fmt::format("{} {}", cell(spare.at("role")), host_list(spare.at("hosts"))));
   }
   return text + "\n" + members_table(group.at("members"));
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tools/lockstep/text.h"
@@ -30,6 +31,7 @@ Outcome<void> run(const Asked& asked) {
   options.store = asked.store == "lmdb" ? ScenarioStore::Lmdb : ScenarioStore::Memory;
   if (!asked.directory.empty() && asked.store != "lmdb") return usage("--dir needs --store lmdb");
   int status = 0;
+  std::optional<ErrorCode> code;
   std::uint64_t failed = 0;
   std::uint64_t expectations = 0;
   std::uint64_t events = 0;
@@ -41,7 +43,10 @@ Outcome<void> run(const Asked& asked) {
     const auto result = run_scenario(file, options, std::cout);
     std::cout.flush();
     for (const auto& failure : result.failures) print(failure + "\n");
-    status = std::max(status, result.status);
+    if (result.status > status) {
+      status = result.status;
+      code = result.code;
+    }
     failed += result.status != 0 ? 1U : 0U;
     expectations += result.expectations;
     events += result.events;
@@ -51,11 +56,13 @@ Outcome<void> run(const Asked& asked) {
                       counted(expectations, "expectation"), counted(events, "event")));
     return {};
   }
-  const auto [code, what] = status == kExitNo      ? std::pair{"Violated", "some expectations did not hold"}
-                            : status == kExitUsage ? std::pair{"InvalidInput", "some lines do not parse"}
-                                                   : std::pair{"StorageFailed", "the store could not be used"};
-  return refuse(
-      Failure{code, fmt::format("{} of {} scenarios: {}, see above", failed, asked.files.size(), what), status});
+  const std::string_view what = status == kExitUsage ? "some cannot be read or do not parse"
+                                : code               ? "some could not be run"
+                                : status == kExitNo  ? "some expectations did not hold"
+                                                     : "the store could not be used";
+  const std::string_view word = code ? name(*code) : status == kExitNo ? "Violated" : name(ErrorCode::StorageFailed);
+  return refuse(Failure{std::string(word),
+                        fmt::format("{} of {} scenarios: {}, see above", failed, asked.files.size(), what), status});
 }
 
 }  // namespace

@@ -120,6 +120,10 @@ Outcome<void> submit(const Session& session, const SubmitOptions& options) {
   return outcome;
 }
 
+constexpr std::string_view kWhatIsConverted =
+    "; what is read are manifests (GangGroup, JobSet) and hosts with their topology (Slurm's files, Kueue's Topology, "
+    "Volcano's HyperNodes, Kubernetes' Nodes, topograph's models, CSV, Inventory)";
+
 // What reads as manifests is not asked whether it is about hosts too.
 bool is_about_hosts(const std::string& text) {
   return describes_hosts(text) && !read_manifest(text, "").problems.empty();
@@ -144,8 +148,15 @@ Outcome<void> convert(const SubmitOptions& options) {
     return usage(fmt::format("{} is about hosts, {} is not: convert them one after the other", of_hosts.front(),
                              of_groups.front()));
   }
-  const auto manifests = read_manifest_texts(*files, "");  // the same output whoever converts
-  if (!manifests) return refuse(manifests.error());
+  auto manifests = read_manifest_texts(*files, "");  // the same output whoever converts
+  if (!manifests) {
+    const bool is_foreign = std::none_of(files->begin(), files->end(), [](const auto& file) {
+      return file.second.find("GangGroup") != std::string::npos || file.second.find("JobSet") != std::string::npos;
+    });
+    if (is_foreign && manifests.error().code == name(AnswerCode::InvalidManifest))
+      manifests.error().message += kWhatIsConverted;
+    return refuse(std::move(manifests.error()));
+  }
   std::string text;
   for (const auto& group : manifests->groups) text += (text.empty() ? "" : "---\n") + write_manifest(group);
   tell_not_carried(manifests->not_carried);

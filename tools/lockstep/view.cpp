@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "statemachine/capacity.h"
 #include "statemachine/digest.h"
 #include "statemachine/explain.h"
+#include "statemachine/fit.h"
 #include "tools/lockstep/names.h"
 #include "tools/lockstep/times.h"
 
@@ -50,10 +52,10 @@ Json end_json(const Group& group) {
   return result;
 }
 
-Json hosts_of(const State& state, const Member& member) {
+Json hosts_of(const State& state, const std::vector<Slice>& slices) {
   Json hosts = Json::array();
   std::set<HostId> seen;
-  for (const auto& slice : member.hosts) {
+  for (const auto& slice : slices) {
     if (!seen.insert(slice.host).second) continue;
     const Host* host = state.host(slice.host);
     hosts.push_back(host != nullptr ? host->facts.info.name : "#" + std::to_string(slice.host.value));
@@ -78,11 +80,20 @@ Json members_json(const State& state, const Group& group) {
       row["index"] = i;
       row["phase"] = enum_json(member.phase);
       row["attempt"] = group.head.attempt;
-      row["hosts"] = hosts_of(state, member);
+      row["hosts"] = hosts_of(state, member.hosts);
       row["exitCode"] = has_exited(member) ? Json(member.exit_code) : Json(nullptr);
       row["signal"] = member.signal != 0 ? Json(member.signal) : Json(nullptr);
       result.push_back(std::move(row));
     }
+  }
+  return result;
+}
+
+Json spares_json(const State& state, const Group& group) {
+  Json result = Json::array();
+  for (RoleIndex r = 0; r < group.roles.size(); ++r) {
+    for (const Spare& spare : group.roles[r].spares)
+      result.push_back({{"role", role_name_json(group, r)}, {"hosts", hosts_of(state, spare.hosts)}});
   }
   return result;
 }
@@ -98,7 +109,7 @@ Json roles_json(const Group& group) {
 }
 
 void keep_earliest(std::map<TimerKind, Time>& deadlines, TimerKind kind, Time time) {
-  if (!time) return;
+  if (!time || time == kEndOfTime) return;
   auto [at, added] = deadlines.emplace(kind, time);
   if (!added) at->second = std::min(at->second, time);
 }
@@ -183,6 +194,23 @@ Json amount_json(std::int64_t amount, std::string_view counter) {
   return static_cast<double>(amount) / 1000.0;
 }
 
+// All that it wants at once: what a reservation is to come to.
+Json wanted_json(const Group& group) {
+  std::map<std::string, std::int64_t> total;
+  for (const RoleDemand& each : whole_demand(group, group.spec->partial)) {
+    const auto members = static_cast<std::int64_t>(each.indexes.size() + each.spares);
+    for (const TaskTerm& term : group.spec->roles[each.role].tasks) {
+      for (const Counter& request : term.requests) {
+        std::int64_t& sum = total[request.name];
+        sum = saturating_plus(sum, saturating_times(saturating_times(request.amount, term.count), members));
+      }
+    }
+  }
+  Json result = Json::object();
+  for (const auto& [counter, amount] : total) result[counter] = amount_json(amount, counter);
+  return result;
+}
+
 Json reason_json(const State& state, const Group& group) {
   const Reason reason = explain(state, group);
   if (reason.code == ReasonCode::None) return nullptr;
@@ -206,12 +234,14 @@ Json reason_json(const State& state, const Group& group) {
 }
 
 Json why_json(const State& state, const Group& group) {
-  return {{"id", group.head.id.value},
-          {"name", group.head.identity.name},
-          {"phase", enum_json(group.head.phase)},
-          {"reason", reason_json(state, group)},
-          {"held", counters_json(held(state, group))},
-          {"deadlines", deadlines_json(group)}};
+  Json why = {{"id", group.head.id.value},
+              {"name", group.head.identity.name},
+              {"phase", enum_json(group.head.phase)},
+              {"reason", reason_json(state, group)},
+              {"held", counters_json(held(state, group))},
+              {"deadlines", deadlines_json(group)}};
+  if (group.head.phase == GroupPhase::Reserving) why["wanted"] = wanted_json(group);
+  return why;
 }
 
 Json group_json(const State& state, const Group& group, Members members) {
@@ -232,7 +262,10 @@ Json group_json(const State& state, const Group& group, Members members) {
   result["held"] = counters_json(held(state, group));
   result["deadlines"] = deadlines_json(group);
   result["roles"] = roles_json(group);
-  if (members == Members::Show) result["members"] = members_json(state, group);
+  if (members == Members::Show) {
+    result["members"] = members_json(state, group);
+    if (Json spares = spares_json(state, group); !spares.empty()) result["spares"] = std::move(spares);
+  }
   result["claims"] = group_claims_json(state, group);
   return result;
 }

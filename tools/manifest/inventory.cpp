@@ -46,7 +46,7 @@ class InventoryReader {
       const auto same = std::find(out_.levels.begin(), out_.levels.end(), name);
       if (name == "host") {
         level.problem("host is always the last level; leave it out");
-      } else if (!is_plain_key(name) || name.find('/') != std::string::npos) {
+      } else if (!is_level_name(name)) {
         level.problem(fmt::format("{} is not the name of a level: printable, no space, no /", in_quotes(name)));
       } else if (same != out_.levels.end()) {
         level.problem(fmt::format("{} is there twice", in_quotes(name)));

@@ -66,6 +66,11 @@ bool counts_bytes(std::string_view counter) {
          counter == "ephemeral-storage";
 }
 
+// In the unit that people write.
+std::string largest(std::string_view counter) {
+  return format_quantity(counter == "cpu" ? kQuantityMax / kThousandths * kThousandths : kQuantityMax, counter);
+}
+
 }  // namespace
 
 bool is_quantity(std::string_view text) {
@@ -86,7 +91,7 @@ Result<std::int64_t> parse_quantity(std::string_view text, std::string_view coun
   if (cpu && suffix != "m") factor *= kThousandths;
   std::int64_t amount = 0;
   if (!multiply(digits, factor, amount) || amount > kQuantityMax) {
-    return bad(fmt::format("{} is more than a counter holds (2^60)", in_quotes(text)));
+    return bad(fmt::format("{} is more than a counter holds, {}", in_quotes(text), largest(counter)));
   }
   return amount;
 }

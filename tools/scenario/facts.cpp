@@ -54,7 +54,8 @@ std::string end_fact(const Book& book, const Group& group, std::string_view key)
 // The earliest of its kind: of members and roles there are several.
 std::string deadline_fact(const State& state, const Group& group, TimerKind kind, Time now) {
   for (const TimerKey& timer : state.indexes.timers) {
-    if (timer.group == group.head.id && timer.kind == kind) return format_duration(timer.deadline - now);
+    const bool comes = timer.deadline != kEndOfTime;
+    if (comes && timer.group == group.head.id && timer.kind == kind) return format_duration(timer.deadline - now);
   }
   return std::string(kNone);
 }

@@ -49,6 +49,7 @@ using Outcome = Result<Refusal>;
 [[nodiscard]] Outcome run_step(Run& run, const ClaimStep& step);
 [[nodiscard]] Outcome run_step(Run& run, const ScheduleStep& step);
 [[nodiscard]] Outcome run_step(Run& run, const AdvanceStep& step);
+[[nodiscard]] Outcome run_step(Run& run, const CrashStep& step);
 
 // With `agents auto` and `scheduler auto`: until neither changes anything.
 [[nodiscard]] Result<void> settle(Run& run);

@@ -22,6 +22,7 @@ class Runner {
     auto world = World::open(options_);
     if (!world) {
       result_.status = exit_status(world.error().code);
+      result_.code = world.error().code;
       result_.failures.push_back(fmt::format("{}: {}: {}", file_, name(world.error().code), world.error().message));
       return std::move(result_);
     }
@@ -104,7 +105,6 @@ class Runner {
   }
   Outcome act(Run& run, const SnapshotStep&) { return done(run.world.snapshot()); }
   Outcome act(Run& run, const TrimStep&) { return done(run.world.trim()); }
-  Outcome act(Run& run, const CrashStep& step) { return done(run.world.restart(step.downtime, Count::Yes)); }
   Outcome act(Run&, const PromoteStep&) { return fail(ErrorCode::Usage, "promote: not yet"); }  // see not_yet()
   Outcome act(Run&, const ExpectStep&) { return Refusal{}; }                                    // see take()
 

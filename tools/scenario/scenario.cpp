@@ -5,6 +5,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "tools/manifest/read_file.h"
 #include "tools/manifest/text.h"
 #include "tools/scenario/parse.h"
 #include "tools/scenario/runner.h"
@@ -12,21 +13,14 @@
 namespace lockstep {
 namespace {
 
-// A regular file of a bounded size: a scenario may name anything.
+// No device and no pipe: a scenario may name anything.
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t bytes_max) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {
-    return fail(ErrorCode::InvalidInput, fmt::format("{} is no file that can be read", path.string()));
-  }
-  std::ifstream in(path, std::ios::binary);
-  std::string text(bytes_max + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!in && !in.eof()) return fail(ErrorCode::InvalidInput, fmt::format("{} cannot be read", path.string()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  text.shrink_to_fit();
-  if (text.size() > bytes_max) {
-    return fail(ErrorCode::InvalidInput, fmt::format("{} has more than {} bytes", path.string(), bytes_max));
-  }
+  const bool is_special = std::filesystem::is_other(path, error);
+  if (is_special) return fail(ErrorCode::InvalidInput, fmt::format("{}: is no file that can be read", path.string()));
+  auto text = read_named_file(path.string(), bytes_max);
+  LOCKSTEP_TRY(text);
+  LOCKSTEP_TRY(check_utf8(path.string(), *text));
   return text;
 }
 
@@ -49,20 +43,22 @@ Result<void> replace_file(const std::filesystem::path& path, const std::string& 
 ScenarioResult cannot_parse(const std::string& file, const std::vector<scenario::ParseError>& errors) {
   ScenarioResult result{};
   result.status = 2;
+  result.code = ErrorCode::InvalidInput;
   for (const auto& error : errors) result.failures.push_back(fmt::format("{}:{}: {}", file, error.line, error.what));
   return result;
 }
 
-ScenarioResult cannot_read(const std::string& file, const Error& error) {
+ScenarioResult cannot_read(const Error& error) {
   ScenarioResult result{};
   result.status = exit_status(error.code);
-  result.failures.push_back(fmt::format("{}: {}", file, error.message));
+  result.code = error.code;
+  result.failures.push_back(error.message);
   return result;
 }
 
 ScenarioResult run_file(const std::filesystem::path& file, const ScenarioOptions& options, std::ostream& trace) {
   const auto text = read_file(file, scenario::kScenarioBytesMax);
-  if (!text) return cannot_read(file.string(), text.error());
+  if (!text) return cannot_read(text.error());
   const auto load = [&](const std::string& named) {
     return read_file(file.parent_path() / named, scenario::kScenarioBytesMax);
   };
@@ -75,7 +71,7 @@ ScenarioResult run_file(const std::filesystem::path& file, const ScenarioOptions
   if (options.rewrite && result.status <= 1) {
     const std::string rewritten = scenario::rewrite_traces(*text, original, script);
     if (rewritten != *text) {
-      if (auto replaced = replace_file(file, rewritten); !replaced) return cannot_read(file.string(), replaced.error());
+      if (auto replaced = replace_file(file, rewritten); !replaced) return cannot_read(replaced.error());
     }
   }
   return result;

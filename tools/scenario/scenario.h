@@ -3,6 +3,7 @@
 // recovery, with virtual time and scripted hosts.
 
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct ScenarioOptions {
 struct ScenarioResult {
   int status{0};                        // 0 all expectations held, 1 some did not, 2 a line does not parse,
                                       // else that of the error that kept it from running
+  std::optional<ErrorCode> code{};    // of that error, or of the line
   std::vector<std::string> failures;  // "FILE:LINE: expected ..., got ..."
   std::uint64_t steps{};
   std::uint64_t expectations{};

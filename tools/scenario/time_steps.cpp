@@ -6,6 +6,7 @@
 
 #include "scheduler/plan.h"
 #include "statemachine/decide.h"
+#include "tools/manifest/manifest.h"
 #include "tools/scenario/run.h"
 
 namespace lockstep::scenario {
@@ -44,6 +45,13 @@ Result<void> fire(Run& run, Time instant) {
   return settle(run);
 }
 
+// The clock does not go past what it can show.
+Refusal refuse_the_end_of_time(const Run& run, Duration by) {
+  if (by < kEndOfTime - run.world.now()) return {};
+  return refuse(AnswerCode::OutOfBounds,
+                fmt::format("the clock ends in {}", format_duration(kEndOfTime - run.world.now())));
+}
+
 }  // namespace
 
 Outcome run_step(Run& run, const ScheduleStep&) {
@@ -52,6 +60,7 @@ Outcome run_step(Run& run, const ScheduleStep&) {
 }
 
 Outcome run_step(Run& run, const AdvanceStep& step) {
+  if (auto refusal = refuse_the_end_of_time(run, step.by); refusal.refused()) return refusal;
   const Time until = run.world.now() + step.by;
   for (std::size_t instants = 0;; ++instants) {
     const Time due = next_deadline(run.state());
@@ -63,6 +72,12 @@ Outcome run_step(Run& run, const AdvanceStep& step) {
     LOCKSTEP_TRY(fire(run, due));
   }
   run.world.set_now(until);
+  return Refusal{};
+}
+
+Outcome run_step(Run& run, const CrashStep& step) {
+  if (auto refusal = refuse_the_end_of_time(run, step.downtime); refusal.refused()) return refusal;
+  LOCKSTEP_TRY(run.world.restart(step.downtime, Count::Yes));
   return Refusal{};
 }
 

@@ -1,5 +1,6 @@
 // CSV with a header: a column of hosts, and the levels from the widest to the narrowest. The hosts' column is the first
 // that is called so, or else the first; columns called cpu, mem and gpu are counters; every other column is a level.
+// When the only other one is called path, it holds all of a place (b1/r1), and the levels are level1, level2 and so on.
 
 #include <fmt/format.h>
 
@@ -29,6 +30,8 @@ class CsvReader {
     if (!draft_.claim("a table of paths", {where_.file, 0}, true) || !next_row()) return;
     if (!read_header()) return;
     while (!draft_.findings.full() && !draft_.placed.full() && next_row()) read_row();
+    for (std::size_t level = 1; level <= depth_; ++level)
+      (void)draft_.add_level(fmt::format("level{}", level), draft_.findings.text(where_));
   }
 
  private:
@@ -77,10 +80,14 @@ class CsvReader {
     for (std::size_t i = cells_.size(); i-- > 0;) {
       if (is_one_of(kHostColumns, lower_case(cells_[i]))) host_ = i;
     }
+    std::vector<std::size_t> levels;
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       is_counter_.push_back(i != host_ && is_one_of(kCounterColumns, cells_[i]));
-      if (i == host_ || is_counter_[i]) continue;
-      if (!draft_.add_level(cells_[i], draft_.findings.text(where_))) return false;
+      if (i != host_ && !is_counter_[i]) levels.push_back(i);
+    }
+    has_paths_ = levels.size() == 1 && lower_case(cells_[levels.front()]) == "path";
+    for (const std::size_t i : levels) {
+      if (!has_paths_ && !draft_.add_level(cells_[i], draft_.findings.text(where_))) return false;
     }
     columns_ = cells_;
     return true;
@@ -100,6 +107,8 @@ class CsvReader {
       if (i == host_) continue;
       if (is_counter_[i]) {
         read_counter(i, host);
+      } else if (has_paths_) {
+        if (!read_path(cells_[i], domain)) return;
       } else if (cells_[i].empty()) {
         gap = columns_[i];
       } else if (!gap.empty()) {
@@ -114,6 +123,25 @@ class CsvReader {
     }
     finish_host(host);
     draft_.place(std::move(host), where_, domain);
+  }
+
+  // "b1/r1", or "/b1/r1"; one that is shorter than others is in no domain of the levels that it does not name.
+  bool read_path(std::string_view path, std::uint32_t& domain) {
+    if (path.starts_with('/')) path.remove_prefix(1);
+    std::size_t depth = 0;
+    for (bool more = !path.empty(); more;) {
+      const std::string_view name = path.substr(0, path.find('/'));
+      more = name.size() < path.size();
+      path.remove_prefix(std::min(name.size() + 1, path.size()));
+      if (!draft_.check_domain(name, where_)) return false;
+      if (++depth > kLevelsMax) {
+        draft_.findings.problem(where_, fmt::format("a path of more than {} names", kLevelsMax));
+        return false;
+      }
+      domain = draft_.forest.child(domain, name);
+    }
+    depth_ = std::max(depth_, depth);
+    return true;
   }
 
   void read_counter(std::size_t column, HostInfo& host) {
@@ -133,6 +161,8 @@ class CsvReader {
   std::vector<std::string> columns_{};
   std::vector<bool> is_counter_{};
   std::size_t host_ = 0;
+  bool has_paths_ = false;  // else a column for each level
+  std::size_t depth_ = 0;   // of the longest path
 };
 
 }  // namespace

@@ -131,7 +131,7 @@ bool Draft::add_level(std::string name, std::string_view path) {
     findings.problem(path, fmt::format("more than {} levels", kLevelsMax));
   } else if (name == "host") {
     findings.problem(path, "host is always the last level; it cannot be another");
-  } else if (!is_plain_key(name) || name.find('/') != std::string::npos) {
+  } else if (!is_level_name(name)) {
     findings.problem(path, fmt::format("{} is not the name of a level: printable, no space, no /", in_quotes(name)));
   } else if (is_there) {
     findings.problem(path, fmt::format("{} is a level already", in_quotes(name)));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <utility>
 
 #include "tools/manifest/text.h"
@@ -23,7 +24,7 @@ class SlurmConfReader {
     while (lines_.next() && !draft_.findings.full()) {
       where_ = {file_, lines_.line()};
       if (lines_.fault().empty()) {
-        read_line(lower_case(lines_.pairs().front().key));
+        if (each_key_is_there_once()) read_line(lower_case(lines_.pairs().front().key));
       } else if (lower_case(lines_.fault().substr(0, 8)) == "include ") {
         draft_.findings.not_carried(where_, fmt::format("{}: give that file too", printable(lines_.fault())));
       } else {
@@ -50,6 +51,19 @@ class SlurmConfReader {
     } else {
       ++others_;
     }
+  }
+
+  // What is meant by two is not known, and a part of the hosts would be lost or moved without a word.
+  bool each_key_is_there_once() {
+    const std::string first = lower_case(lines_.pairs().front().key);
+    if (first != "switchname" && first != "blockname" && first != "nodename") return true;
+    std::set<std::string> keys;
+    for (const ConfPair& pair : lines_.pairs()) {
+      if (keys.insert(lower_case(pair.key)).second) continue;
+      draft_.findings.problem(where_, fmt::format("{}: is there twice in one line", printable(pair.key)));
+      return false;
+    }
+    return true;
   }
 
   void read_switch() {

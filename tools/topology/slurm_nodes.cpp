@@ -115,24 +115,25 @@ std::string_view SlurmNodes::value(std::string_view key) const {
 }
 
 std::optional<std::int64_t> SlurmNodes::number(std::string_view key) const {
-  const std::string_view text = value(key);
+  const std::string_view text = value(lower_case(key));
   if (text.empty()) return {};
   const auto number = whole_number(text);
   if (number && *number <= kQuantityMax / kMebi) return *number;
-  draft_.findings.problem(where_, fmt::format("{}: {} is not a number of them", key, in_quotes(text)));
+  draft_.findings.problem(where_,
+                          fmt::format("{}: {} is not a whole number that a host can have", key, in_quotes(text)));
   return {};
 }
 
 void SlurmNodes::read_counts(HostInfo& host) const {
-  if (const auto memory = number("realmemory")) add_counter(host, "mem", *memory * kMebi);
-  auto cpus = number("cpus");
-  if (!cpus) cpus = number("procs");
+  if (const auto memory = number("RealMemory")) add_counter(host, "mem", *memory * kMebi);
+  auto cpus = number("CPUs");
+  if (!cpus) cpus = number("Procs");
   if (!cpus) {
-    const auto per_board = number("socketsperboard");
-    const auto boards = per_board ? number("boards") : std::nullopt;
-    const auto sockets = per_board ? per_board : number("sockets");
-    const auto cores = number("corespersocket");
-    const auto threads = number("threadspercore");
+    const auto per_board = number("SocketsPerBoard");
+    const auto boards = per_board ? number("Boards") : std::nullopt;
+    const auto sockets = per_board ? per_board : number("Sockets");
+    const auto cores = number("CoresPerSocket");
+    const auto threads = number("ThreadsPerCore");
     if (!sockets && !cores && !threads) return;
     cpus = 1;
     for (const auto& factor : {boards, sockets, cores, threads}) {

@@ -28,6 +28,11 @@ class SwitchTree {
     adopt();
     if (!draft_.findings.good() || !name_levels()) return;
     for (HostRecord& record : draft_.placed.all()) record.domain = settle(record);
+    if (stretched_.empty()) return;
+    draft_.findings.note(
+        fmt::format("branches are not equally deep: {} for more than one level: {}",
+                    stretched_.size() == 1 ? "1 switch stands" : fmt::format("{} switches stand", stretched_.size()),
+                    stretched_.text()));
   }
 
  private:
@@ -254,6 +259,7 @@ class SwitchTree {
       std::uint32_t domain = parent == kNowhere ? kNowhere : domains_[parent];
       const std::size_t steps =
           parent == kNowhere ? draft_.levels.size() - heights_[next] : heights_[parent] - heights_[next];
+      if (steps > 1) stretched_.add(at(next).name);
       for (std::size_t i = 0; i < steps; ++i) domain = draft_.forest.child(domain, at(next).name);
       domains_[next] = domain;
     }
@@ -276,6 +282,7 @@ class SwitchTree {
   std::vector<Id> parents_{};
   std::vector<std::uint32_t> domains_{};
   std::vector<Leaf> settled_{};
+  Sample stretched_{};  // switches that are domains of more than one level
 };
 
 }  // namespace

@@ -181,7 +181,7 @@ class Finish {
     if (!draft_.has_topology()) draft_.findings.note("no topology is given: hosts have no place");
     note(draft_.nodes.empty() ? draft_.placed.renamed() : draft_.nodes.renamed(),
          "with capital letters, which are small letters here");
-    note(draft_.unschedulable, "that can take nothing at present, which 'lockstep drain' says here; not carried");
+    note(draft_.unschedulable, "that can take nothing at present, which 'lockstep hosts drain' says here; not carried");
     note(draft_.tainted, "with taints, not carried");
   }
 
