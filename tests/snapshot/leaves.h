@@ -19,6 +19,8 @@ void for_each_leaf(const std::string& path, T& value, Visit& visit) {
   using Plain = std::remove_const_t<T>;
   if constexpr (Leaf<Plain>) {
     visit(path, value);
+  } else if constexpr (WalkShared<Plain>) {
+    for_each_leaf(path, *value, visit);  // for reading: nobody changes what is shared
   } else if constexpr (WalkVector<Plain>) {
     for (std::size_t i = 0; i < value.size(); ++i) for_each_leaf(path + "[" + std::to_string(i) + "]", value[i], visit);
   } else if constexpr (WalkMap<Plain>) {
