@@ -273,7 +273,8 @@ class Pass {
   void release(const Group& group, ReservationEnd why) {
     for (const Holding& each : open_.of(group)->holdings()) view_.give(*each.spec, each.role, *each.slices);
     close(group);
-    plan_.actions.emplace_back(ReleaseAction{group.head.id, why});
+    // (One that was opened in this pass was only meant to be.)
+    if (group.head.phase == GroupPhase::Reserving) plan_.actions.emplace_back(ReleaseAction{group.head.id, why});
     ask_again();
   }
 

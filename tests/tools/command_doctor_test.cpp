@@ -40,13 +40,12 @@ TEST_F(Doctor, SaysWhatIsWrongWithADamagedOneAndWhatItCouldSeeBefore) {
   expect_failure(ran, 3, "Damaged");
   EXPECT_THAT(ran.err, HasSubstr("log/redo"));
   EXPECT_THAT(ran.out, HasSubstr("space"));
-  expect_failure(lockstep({"doctor", "--store", (dir_.path() / "nowhere").string()}), 1, "NotAStore");
+  expect_failure(lockstep({"doctor", "--store", (dir_.path() / "nowhere").string()}), 3, "NotAStore");
 }
 
 TEST_F(Doctor, TellsOfASnapshotThatCannotBeRead) {
   init();
-  ASSERT_EQ(command({"snapshot", "create"}).status, 0);
-  const std::string path = json({"snapshot", "list"}).at(0).at("path");
+  const std::string path = json({"snapshot", "create"}).at("path");
   std::filesystem::resize_file(path, 100);
   const auto finding = about(json({"doctor"}), "snapshots");
   EXPECT_EQ(finding.at("health"), "warning");
