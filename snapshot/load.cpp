@@ -188,6 +188,14 @@ Result<SnapshotInfo> verify_snapshot(const std::filesystem::path& path) {
   });
 }
 
+Result<void> read_through_snapshot(const std::filesystem::path& path) {
+  return within_memory<void>(path, [&]() -> Result<void> {
+    auto file = open_readable(path);
+    LOCKSTEP_TRY(file);
+    return file->for_each_chunk([](const Chunk&) { return Result<void>{}; });
+  });
+}
+
 Result<Group> load_group(const std::filesystem::path& path, GroupId id) {
   return within_memory<Group>(path, [&]() -> Result<Group> {
     auto file = open_readable(path);
