@@ -95,7 +95,6 @@ Finding examine_snapshots(const Store& store) {
 
 // Time never runs backwards in the log: with a clock that is behind it, deadlines stand still until it has caught up.
 Finding examine_clock(const Store& store, Time now) {
-  const SnapshotStore snapshots(store.snapshots(), store.id);
   const auto head = store.log->head();
   if (!head) return of_error("clock", head.error());
   Time last{};
