@@ -128,7 +128,7 @@ void set_spares(State& state, Group& group, RoleIndex role, std::vector<Spare> s
 void set_claim(State& state, Group& group, const ClaimKey& key, ClaimPhase phase) {
   const auto owed = [](ClaimPhase each) { return each == ClaimPhase::Provisioning || each == ClaimPhase::Releasing; };
   const bool counts = derived::counts_for_barrier(group, key);
-  const bool had_ttl = group.claims_owed == 0 && group.head.ttl_deadline;
+  const Time ttl_before = derived::clocks_of(group).back();  // it waits for what is owed
   const auto [found, fresh] = group.claims.try_emplace(key);
   if (!fresh) {
     digest_detail::subtract(state.sum, hash_entity(EntityKind::GroupClaim, found->second, group.head.id, key));
@@ -140,10 +140,7 @@ void set_claim(State& state, Group& group, const ClaimKey& key, ClaimPhase phase
   if (counts && phase != ClaimPhase::Ready) ++group.claims_not_ready;
   if (owed(phase)) ++group.claims_owed;
   if (key.member.role != kNoRole) derived::index_startable(group, key.member);
-  const bool has_ttl = group.claims_owed == 0 && group.head.ttl_deadline;
-  if (had_ttl == has_ttl) return;
-  const Time ttl = group.head.ttl_deadline;
-  derived::move_timer(state, group, TimerKind::Ttl, kNoMemberKey, has_ttl ? Time{} : ttl, has_ttl ? ttl : Time{});
+  derived::move_timer(state, group, TimerKind::Ttl, kNoMemberKey, ttl_before, derived::clocks_of(group).back());
 }
 
 void set_standalone_claim(State& state, const std::string& name, ClaimPhase phase) {
